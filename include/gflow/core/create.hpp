@@ -1,0 +1,126 @@
+#pragma once
+#include <gflow/core/tensor.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace gflow {
+
+/// A tensor whose elements are not initialised.
+inline Tensor empty(Shape shape, DType dtype = float32, Device = Device::cpu()) {
+    const std::size_t bytes = static_cast<std::size_t>(shape.numel()) * size_of(dtype);
+    return Tensor(std::make_shared<Storage>(bytes), 0, shape, dtype);
+}
+inline Tensor empty_like(const Tensor& x) { return empty(x.shape(), x.dtype(), x.device()); }
+
+inline Tensor zeros(Shape shape, DType dtype = float32, Device device = Device::cpu()) {
+    Tensor x = empty(shape, dtype, device);
+    std::memset(x.mutable_raw(), 0, x.bytes());  // all bits zero is 0 in every dtype
+    return x;
+}
+inline Tensor zeros_like(const Tensor& x) { return zeros(x.shape(), x.dtype(), x.device()); }
+
+/// Every element is `value`, converted to dtype.
+inline Tensor full(Shape shape, double value, DType dtype = float32, Device device = Device::cpu()) {
+    Tensor x = empty(shape, dtype, device);
+    visit(dtype, [&]<class T>(T) {
+        T element{};
+        if constexpr (std::is_same_v<T, bfloat16_t>)
+            element = bfloat16_t(static_cast<float>(value));
+        else
+            element = static_cast<T>(value);
+        std::fill_n(x.mutable_data<T>(), x.numel(), element);
+    });
+    return x;
+}
+inline Tensor ones(Shape shape, DType dtype = float32, Device device = Device::cpu()) {
+    return full(shape, 1, dtype, device);
+}
+/// A tensor of rank 0.
+inline Tensor scalar(double value, DType dtype = float32) { return full(Shape{}, value, dtype); }
+
+/// 0, 1, …, n−1
+inline Tensor arange(index n, DType dtype = int64) {
+    require(n >= 0, "arange", "the number of elements must not be negative", {{"n", n}});
+    Tensor x = empty({n}, dtype);
+    visit(dtype, [&]<class T>(T) {
+        T* out = x.mutable_data<T>();
+        for (index i = 0; i < n; ++i) {
+            if constexpr (std::is_same_v<T, bfloat16_t>)
+                out[i] = bfloat16_t(static_cast<float>(i));
+            else
+                out[i] = static_cast<T>(i);
+        }
+    });
+    return x;
+}
+
+/// Copies `count` elements. @throws shape_error if that is not the number of elements of shape
+template <class T>
+Tensor from_data(const T* elements, std::size_t count, Shape shape) {
+    require(static_cast<index>(count) == shape.numel(), "from_data", "as many values as elements are needed",
+            {{"values", count}, {"shape", shape}});
+    Tensor x = empty(shape, dtype_of<T>);
+    if (count > 0) std::memcpy(x.mutable_raw(), elements, x.bytes());
+    return x;
+}
+template <class T>
+Tensor from_vector(const std::vector<T>& elements, Shape shape) {
+    return from_data(elements.data(), elements.size(), shape);
+}
+template <class T>
+Tensor from_vector(const std::vector<T>& elements) {
+    return from_vector(elements, {static_cast<index>(elements.size())});
+}
+
+/// A tensor over memory that belongs to somebody else, without a copy; `keep_alive` (if any) is held as long as the
+/// tensor or a view of it lives.
+template <class T>
+Tensor wrap(T* elements, Shape shape, std::shared_ptr<void> keep_alive = nullptr) {
+    const auto bytes = static_cast<std::size_t>(shape.numel()) * sizeof(T);
+    return Tensor(std::make_shared<Storage>(reinterpret_cast<std::byte*>(elements), bytes, std::move(keep_alive)), 0,
+                  shape, dtype_of<T>);
+}
+
+/// A copy in fresh memory, outside the graph.
+inline Tensor clone(const Tensor& x) {
+    if (!x.defined()) return x;
+    Tensor y = empty_like(x);
+    if (x.bytes() > 0) std::memcpy(y.mutable_raw(), x.raw(), x.bytes());
+    return y;
+}
+
+/// Overwrites the elements of `destination`. @throws shape_error, dtype_error if the two do not match
+inline void copy_into(Tensor& destination, const Tensor& source) {
+    require(destination.shape() == source.shape(), "copy_into", "shapes must be equal",
+            {{"destination", destination}, {"source", source}});
+    require<dtype_error>(destination.dtype() == source.dtype(), "copy_into", "dtypes must be equal",
+                         {{"destination", destination}, {"source", source}});
+    if (source.bytes() > 0) std::memmove(destination.mutable_raw(), source.raw(), source.bytes());
+}
+
+/// The elements converted to dtype, outside the graph (a copy; x itself where it already has that dtype).
+/// Floating values going to an integer type are truncated towards zero.
+inline Tensor to(const Tensor& x, DType dtype) {
+    if (x.dtype() == dtype) return x.detach();
+    Tensor y = empty(x.shape(), dtype, x.device());
+    visit(x.dtype(), [&]<class From>(From) {
+        visit(dtype, [&]<class To>(To) {
+            const auto widen = [](From value) {
+                if constexpr (std::is_same_v<From, bfloat16_t>)
+                    return static_cast<float>(value);
+                else
+                    return value;
+            };
+            std::transform(x.data<From>(), x.data<From>() + x.numel(), y.mutable_data<To>(), [&](From value) {
+                if constexpr (std::is_same_v<To, bfloat16_t>)
+                    return bfloat16_t(static_cast<float>(widen(value)));
+                else
+                    return static_cast<To>(widen(value));
+            });
+        });
+    });
+    return y;
+}
+
+}  // namespace gflow
