@@ -40,12 +40,12 @@ inline Tensor ones(Shape shape, DType dtype = float32, Device device = Device::c
 inline Tensor scalar(double value, DType dtype = float32) { return full(Shape{}, value, dtype); }
 
 /// 0, 1, …, n−1
-inline Tensor arange(index n, DType dtype = int64) {
+inline Tensor arange(Index n, DType dtype = int64) {
     require(n >= 0, "arange", "the number of elements must not be negative", {{"n", n}});
     Tensor x = empty({n}, dtype);
     visit(dtype, [&]<class T>(T) {
         T* out = x.mutable_data<T>();
-        for (index i = 0; i < n; ++i) {
+        for (Index i = 0; i < n; ++i) {
             if constexpr (std::is_same_v<T, bfloat16_t>)
                 out[i] = bfloat16_t(static_cast<float>(i));
             else
@@ -58,7 +58,7 @@ inline Tensor arange(index n, DType dtype = int64) {
 /// Copies `count` elements. @throws shape_error if that is not the number of elements of shape
 template <class T>
 Tensor from_data(const T* elements, std::size_t count, Shape shape) {
-    require(static_cast<index>(count) == shape.numel(), "from_data", "as many values as elements are needed",
+    require(static_cast<Index>(count) == shape.numel(), "from_data", "as many values as elements are needed",
             {{"values", count}, {"shape", shape}});
     Tensor x = empty(shape, dtype_of<T>);
     if (count > 0) std::memcpy(x.mutable_raw(), elements, x.bytes());
@@ -70,7 +70,7 @@ Tensor from_vector(const std::vector<T>& elements, Shape shape) {
 }
 template <class T>
 Tensor from_vector(const std::vector<T>& elements) {
-    return from_vector(elements, {static_cast<index>(elements.size())});
+    return from_vector(elements, {static_cast<Index>(elements.size())});
 }
 
 /// A tensor over memory that belongs to somebody else, without a copy; `keep_alive` (if any) is held as long as the

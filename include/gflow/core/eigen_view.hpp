@@ -12,13 +12,13 @@ using EigenMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 /// @throws dtype_error if the elements are not of type T
 template <class T>
 Eigen::Map<const EigenMatrix<T>> eigen_view(const Tensor& x) {
-    const index cols = x.rank() > 0 ? x.shape().back() : 1;
+    const Index cols = x.rank() > 0 ? x.shape().back() : 1;
     return {x.data<T>(), cols > 0 ? x.numel() / cols : 0, cols};
 }
 /// The same, to write.
 template <class T>
 Eigen::Map<EigenMatrix<T>> mutable_eigen_view(Tensor& x) {
-    const index cols = x.rank() > 0 ? x.shape().back() : 1;
+    const Index cols = x.rank() > 0 ? x.shape().back() : 1;
     return {x.mutable_data<T>(), cols > 0 ? x.numel() / cols : 0, cols};
 }
 

@@ -4,6 +4,6 @@
 namespace gflow {
 
 /// Sizes and positions: signed, 64 bits, so that differences and tensors beyond 2³¹ elements are right.
-using index = std::int64_t;
+using Index = std::int64_t;
 
 }  // namespace gflow

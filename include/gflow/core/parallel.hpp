@@ -18,15 +18,15 @@ namespace detail {
 
 /// Work that is cut into tiles; threads take the next tile until none is left.
 struct TiledWork {
-    void (*run)(void* function, index tile);
+    void (*run)(void* function, Index tile);
     void* function;
-    index tiles;
-    std::atomic<index> next{0};
+    Index tiles;
+    std::atomic<Index> next{0};
     std::atomic<bool> failed{false};
     std::exception_ptr error{};
 
     void work() noexcept {
-        for (index tile = next.fetch_add(1); tile < tiles; tile = next.fetch_add(1)) {
+        for (Index tile = next.fetch_add(1); tile < tiles; tile = next.fetch_add(1)) {
             try {
                 if (!failed.load(std::memory_order_relaxed)) run(function, tile);
             } catch (...) {
@@ -152,22 +152,22 @@ inline void set_num_threads(int threads) {
 /// Calls f(begin, end) for consecutive ranges of `tile` positions that cover 0 … n−1, on all threads.
 /// The ranges do not depend on the number of threads, so neither do results. Exceptions reach the caller.
 template <class F>
-void parallel_for(index n, index tile, F&& f) {
+void parallel_for(Index n, Index tile, F&& f) {
     if (n <= 0) return;
-    const index tiles = (n + tile - 1) / tile;
-    const auto run = [&](index i) { f(i * tile, std::min(n, (i + 1) * tile)); };
+    const Index tiles = (n + tile - 1) / tile;
+    const auto run = [&](Index i) { f(i * tile, std::min(n, (i + 1) * tile)); };
     if (tiles == 1 || detail::inside_tile || num_threads() == 1) {
-        for (index i = 0; i < tiles; ++i) run(i);
+        for (Index i = 0; i < tiles; ++i) run(i);
         return;
     }
-    auto guarded = [&](index i) {
+    auto guarded = [&](Index i) {
         detail::inside_tile = true;
         struct Leave {
             ~Leave() { detail::inside_tile = false; }
         } leave;
         run(i);
     };
-    detail::TiledWork work{[](void* function, index i) { (*static_cast<decltype(guarded)*>(function))(i); }, &guarded,
+    detail::TiledWork work{[](void* function, Index i) { (*static_cast<decltype(guarded)*>(function))(i); }, &guarded,
                            tiles};
     detail::ThreadPool::instance().execute(work);
     if (work.error) std::rethrow_exception(work.error);
@@ -175,11 +175,11 @@ void parallel_for(index n, index tile, F&& f) {
 
 /// Calls f(row) for each row; `cost` is roughly the number of elements that one row touches.
 template <class F>
-void parallel_rows(index rows, index cost, F&& f) {
-    constexpr index tile_cost = 16384;  // about 10 µs of light work: well above the price of handing out a tile
-    const index tile = std::max<index>(1, tile_cost / std::max<index>(1, cost));
-    parallel_for(rows, tile, [&](index begin, index end) {
-        for (index row = begin; row < end; ++row) f(row);
+void parallel_rows(Index rows, Index cost, F&& f) {
+    constexpr Index tile_cost = 16384;  // about 10 µs of light work: well above the price of handing out a tile
+    const Index tile = std::max<Index>(1, tile_cost / std::max<Index>(1, cost));
+    parallel_for(rows, tile, [&](Index begin, Index end) {
+        for (Index row = begin; row < end; ++row) f(row);
     });
 }
 

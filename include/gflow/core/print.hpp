@@ -9,9 +9,9 @@ namespace gflow {
 
 namespace detail {
 
-inline constexpr index printed_edge = 3;  // elements kept at each end of an axis that is cut
+inline constexpr Index printed_edge = 3;  // elements kept at each end of an axis that is cut
 
-inline std::string print_element(const Tensor& x, index position) {
+inline std::string print_element(const Tensor& x, Index position) {
     std::ostringstream text;
     text.precision(5);
     visit(x.dtype(), [&]<class T>(T) {
@@ -26,18 +26,18 @@ inline std::string print_element(const Tensor& x, index position) {
     return text.str();
 }
 
-inline void print_axis(std::string& out, const Tensor& x, index axis, index offset, bool cut) {
+inline void print_axis(std::string& out, const Tensor& x, Index axis, Index offset, bool cut) {
     if (axis == x.rank()) {
         out += print_element(x, offset);
         return;
     }
-    index stride = 1;
-    for (index inner = axis + 1; inner < x.rank(); ++inner) stride *= x.shape()[inner];
+    Index stride = 1;
+    for (Index inner = axis + 1; inner < x.rank(); ++inner) stride *= x.shape()[inner];
     const bool last = axis + 1 == x.rank();
     const std::string separator = last ? ", " : ",\n" + std::string(static_cast<std::size_t>(axis) + 1, ' ');
-    const index size = x.shape()[axis];
+    const Index size = x.shape()[axis];
     out += "[";
-    for (index i = 0; i < size; ++i) {
+    for (Index i = 0; i < size; ++i) {
         if (i > 0) out += separator;
         if (cut && size > 2 * printed_edge && i == printed_edge) {
             out += "…";

@@ -85,7 +85,7 @@ inline Tensor randn(Shape shape, DType dtype = float32, double std = 1, Generato
     const RandomCall random = generator.next_call();
     visit_floating("randn", dtype, [&]<class T>(T) {
         T* out = x.mutable_data<T>();
-        for (index i = 0; i < x.numel(); ++i) {
+        for (Index i = 0; i < x.numel(); ++i) {
             // Box and Muller: two uniform words make one normal number; (word + ½) / 2³² is never 0.
             const PhiloxBlock words = random.block(static_cast<std::uint64_t>(i));
             const double radius = std::sqrt(-2 * std::log((words[0] + 0.5) * 0x1p-32));

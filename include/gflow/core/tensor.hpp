@@ -26,10 +26,10 @@ public:
 
     bool defined() const { return storage_ != nullptr; }
     const Shape& shape() const { return shape_; }
-    index rank() const { return shape_.rank(); }
-    index numel() const { return shape_.numel(); }
+    Index rank() const { return shape_.rank(); }
+    Index numel() const { return shape_.numel(); }
     /// Size of one axis; −1 is the last.
-    index size(index axis) const { return shape_[normalize_axis("size", axis, rank())]; }
+    Index size(Index axis) const { return shape_[normalize_axis("size", axis, rank())]; }
     DType dtype() const { return dtype_; }
     Device device() const { return Device::cpu(); }
     std::size_t bytes() const { return static_cast<std::size_t>(numel()) * size_of(dtype_); }

@@ -17,12 +17,12 @@ Vector<T> write(Tensor& x) {
 /// x as a matrix whose rows run along the last axis: [..., n] → [numel / n, n]. A scalar is one row of one element.
 template <class T>
 Matrix<const T> read_rows(const Tensor& x) {
-    const index cols = x.rank() > 0 ? x.shape().back() : 1;
+    const Index cols = x.rank() > 0 ? x.shape().back() : 1;
     return {x.data<T>(), cols > 0 ? x.numel() / cols : 0, cols};
 }
 template <class T>
 Matrix<T> write_rows(Tensor& x) {
-    const index cols = x.rank() > 0 ? x.shape().back() : 1;
+    const Index cols = x.rank() > 0 ? x.shape().back() : 1;
     return {x.mutable_data<T>(), cols > 0 ? x.numel() / cols : 0, cols};
 }
 
