@@ -1,40 +1,13 @@
 #include <gflow/io/atomic_file.hpp>
 
-#include <sys/resource.h>
-
-#include <csignal>
-#include <fstream>
-
+#include "io/file_size_limit.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/catch.hpp"
 
 using gflow::test::contains;
+using gflow::test::FileSizeLimit;
 using gflow::test::TemporaryFolder;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// Lets no file grow beyond `bytes` while it lives: what a full disk looks like.
-class FileSizeLimit {
-public:
-    explicit FileSizeLimit(rlim_t bytes) {
-        handler_ = std::signal(SIGXFSZ, SIG_IGN);
-        ::getrlimit(RLIMIT_FSIZE, &before_);
-        rlimit limit = before_;
-        limit.rlim_cur = bytes;
-        ::setrlimit(RLIMIT_FSIZE, &limit);
-    }
-    ~FileSizeLimit() {
-        ::setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, handler_);
-    }
-
-private:
-    void (*handler_)(int);
-    rlimit before_{};
-};
-
-}  // namespace
 
 TEST_CASE("write_file") {
     TemporaryFolder folder;
