@@ -1,8 +1,8 @@
 """TransformerLM and GrassmannLM in plain PyTorch: the yardstick for gflow.
 
-Nothing here comes from gflow but the names of the parameters and the keys of config.json. The Grassmann layer follows the
-order of operations of arXiv 2512.19428 (a Plücker vector per pair, normalised, projected, averaged); `factorised=True`
-computes the same function with one wedge and one projection per token, for comparisons of speed.
+Nothing here comes from gflow but the names of the parameters and the keys of config.json. The Grassmann layer follows
+the order of operations of arXiv 2512.19428 (a Plücker vector per pair, normalised, projected, averaged);
+`factorised=True` computes the same function with one wedge and one projection per token, for comparisons of speed.
 """
 
 from __future__ import annotations
