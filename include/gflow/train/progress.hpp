@@ -1,5 +1,5 @@
 #pragma once
-#include <gflow/core/index.hpp>
+#include <gflow/train/format.hpp>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -17,30 +17,6 @@
 #include <vector>
 
 namespace gflow {
-
-/// "1,234,567"
-inline std::string format_count(Index count) {
-    std::string text = std::to_string(count);
-    const std::size_t first = count < 0 ? 1 : 0;
-    for (std::size_t at = text.size(); at > first + 3;) text.insert(at -= 3, ",");
-    return text;
-}
-
-/// "12 s", "3m 20s", "1h 02m", "2d 03h"; "?" for what is no duration.
-inline std::string format_duration(double seconds) {
-    if (!(seconds >= 0) || seconds > 1e9) return "?";
-    const long total = std::lround(seconds);
-    char text[32];
-    if (total < 60)
-        std::snprintf(text, sizeof text, "%ld s", total);
-    else if (total < 3600)
-        std::snprintf(text, sizeof text, "%ldm %02lds", total / 60, total % 60);
-    else if (total < 86400)
-        std::snprintf(text, sizeof text, "%ldh %02ldm", total / 3600, total / 60 % 60);
-    else
-        std::snprintf(text, sizeof text, "%ldd %02ldh", total / 86400, total / 3600 % 24);
-    return text;
-}
 
 /// Whether the descriptor (1: standard output, 2: standard error) shows on a terminal that can redraw a line.
 inline bool is_terminal(int descriptor) {
