@@ -1,0 +1,31 @@
+#pragma once
+#include <gflow/core/random.hpp>
+#include <gflow/nn/module.hpp>
+#include <gflow/ops/embedding.hpp>
+
+namespace gflow::nn {
+
+struct EmbeddingOptions {
+    Index count = 1;  ///< number of ids
+    Index size = 1;   ///< numbers per id
+    double init_std = 1;
+    DType dtype = float32;
+};
+
+/// One learned vector for each id.  weight: [count, size].
+class Embedding : public Module {
+public:
+    Tensor weight;
+
+    explicit Embedding(const EmbeddingOptions& options) {
+        require<usage_error>(options.count >= 1 && options.size >= 1, "Embedding", "count and size must be at least 1",
+                             {{"count", options.count}, {"size", options.size}});
+        weight = randn({options.count, options.size}, options.dtype, options.init_std);
+        register_parameter("weight", weight);
+    }
+
+    /// ids: any shape, int32 or int64 → [..., size]
+    Tensor operator()(const Tensor& ids) const { return embedding(weight, ids); }
+};
+
+}  // namespace gflow::nn
