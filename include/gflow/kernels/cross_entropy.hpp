@@ -1,0 +1,77 @@
+#pragma once
+#include <gflow/kernels/softmax.hpp>
+
+namespace gflow::kernels {
+inline namespace GFLOW_ISA {
+
+/// loss[i] = lse[i] − logits[i][targets[i]] with lse[i] = log Σ exp(logits[i]); loss 0 where the target is ignored.
+/// logits: [rows, V], targets: [rows] in 0 … V−1 or ignore_index, lse, loss: [rows].
+/// A row that is −inf throughout has lse −inf and loss inf.
+template <class T, class Id>
+void cross_entropy(Matrix<const T> logits, Vector<const Id> targets, Index ignore_index, Vector<T> lse,
+                   Vector<T> loss) {
+    parallel_rows(logits.rows(), 4 * logits.cols(), [&](Index row) {
+        lse[row] = loss[row] = 0;
+        if (targets[row] == ignore_index) return;
+        const Vector<const T> x = logits[row];
+        lse[row] = log_sum_exp(x);
+        loss[row] = lse[row] == -infinity<T> ? infinity<T> : lse[row] - x[targets[row]];
+    });
+}
+
+/// dlogits = scale (softmax(logits) − onehot(targets)) over each row; 0 where the target is ignored or the row is −inf
+/// throughout.  logits, dlogits: [rows, V], targets, lse: [rows].  dlogits is added to if `accumulate`.
+template <class T, class Id>
+void cross_entropy_backward(Matrix<const T> logits, Vector<const Id> targets, Index ignore_index, Vector<const T> lse,
+                            T scale, Matrix<T> dlogits, bool accumulate) {
+    parallel_rows(logits.rows(), 3 * logits.cols(), [&](Index row) {
+        auto out = array(dlogits[row]);
+        if (targets[row] == ignore_index || lse[row] == -infinity<T>) {
+            if (!accumulate) out.setZero();
+            return;
+        }
+        const auto change = exponential(array(logits[row]) - lse[row]) * scale;
+        if (accumulate)
+            out += change;
+        else
+            out = change;
+        out[targets[row]] -= scale;
+    });
+}
+
+/// Loss and gradient at once: loss[i] as above, and logits ← scale (softmax(logits) − onehot(targets)) in their place.
+/// For whoever computes logits chunk by chunk and keeps none of them.
+template <class T, class Id>
+void cross_entropy_in_place(Matrix<T> logits, Vector<const Id> targets, Index ignore_index, T scale, Vector<T> loss) {
+    parallel_rows(logits.rows(), 4 * logits.cols(), [&](Index row) {
+        const Vector<T> x = logits[row];
+        loss[row] = 0;
+        if (targets[row] == ignore_index) return array(x).setZero(), void();
+        const T peak = max_of<T>(x);
+        if (peak == -infinity<T>) {
+            loss[row] = infinity<T>;
+            return array(x).setZero(), void();
+        }
+        const T below = x[targets[row]] - peak;
+        const T sum = exp_and_sum<T>(x, peak, x);
+        loss[row] = std::log(sum) - below;
+        array(x) *= scale / sum;
+        x[targets[row]] -= scale;
+    });
+}
+
+#if defined(GFLOW_EXTERN_TEMPLATES)
+#define GFLOW_CROSS_ENTROPY(T, Id)                                                                                   \
+    extern template void cross_entropy<T, Id>(Matrix<const T>, Vector<const Id>, Index, Vector<T>, Vector<T>);       \
+    extern template void cross_entropy_backward<T, Id>(Matrix<const T>, Vector<const Id>, Index, Vector<const T>, T, \
+                                                       Matrix<T>, bool);                                             \
+    extern template void cross_entropy_in_place<T, Id>(Matrix<T>, Vector<const Id>, Index, T, Vector<T>);
+GFLOW_CROSS_ENTROPY(float, std::int32_t)
+GFLOW_CROSS_ENTROPY(float, std::int64_t)
+GFLOW_CROSS_ENTROPY(double, std::int32_t)
+GFLOW_CROSS_ENTROPY(double, std::int64_t)
+#undef GFLOW_CROSS_ENTROPY
+#endif
+
+}  // namespace GFLOW_ISA
+}  // namespace gflow::kernels
