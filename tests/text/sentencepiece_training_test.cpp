@@ -1,3 +1,4 @@
+#include <cmath>
 #include <gflow/text/sentencepiece.hpp>
 
 #include "io/temporary_folder.hpp"
@@ -45,9 +46,9 @@ TEST_CASE("SentencePiece training: the smallest size that works is named when th
 }
 
 TEST_CASE("SentencePiece training: sizes and shares that mean nothing are refused") {
-    for (const gflow::Index size : {0, -1, 1000001})
+    for (const gflow::Index size : {0, -1, 3, 1000001})
         CHECK_THROWS_WITH(SentencePiece::train(text, {.size = size}), contains("size=" + std::to_string(size)));
-    for (const double share : {0.0, 1.5, -1.0})
+    for (const double share : {0.0, 0.97, 1.5, -1.0, std::nan("")})
         CHECK_THROWS_WITH(SentencePiece::train(text, {.size = 20, .character_coverage = share}),
                           contains("character_coverage"));
 }

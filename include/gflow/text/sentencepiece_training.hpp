@@ -111,10 +111,10 @@ inline bool has_characters(std::string_view text, bool drop_unk) {
 /// The bytes of a unigram model with settings.size pieces.
 inline std::string train_unigram(std::string_view text, const SentencePieceTraining& settings, bool drop_unk) {
     constexpr std::string_view op = "SentencePiece::train";
-    require<usage_error>(settings.size >= 1 && settings.size <= 1000000, op,
-                         "the number of pieces must be at least 1 and at most 1000000", {{"size", settings.size}});
-    require<usage_error>(settings.character_coverage > 0 && settings.character_coverage <= 1, op,
-                         "the character coverage must be above 0 and at most 1",
+    require<usage_error>(settings.size >= 4 && settings.size <= 1000000, op,
+                         "the number of pieces must be at least 4 and at most 1000000", {{"size", settings.size}});
+    require<usage_error>(settings.character_coverage >= 0.98 && settings.character_coverage <= 1, op,
+                         "the character coverage must be at least 0.98 and at most 1",
                          {{"character_coverage", settings.character_coverage}});
     require<usage_error>(has_characters(text, drop_unk), op, "the text must have visible characters",
                          {{"bytes", text.size()}});
