@@ -1,7 +1,8 @@
 #pragma once
 #include <gflow/config/isa.hpp>
 #include <gflow/core/parallel.hpp>
-#include <gflow/kernels/eigen_maps.hpp>
+#include <gflow/kernels/eigen_gemm.hpp>
+#include <gflow/kernels/packed_gemm.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -9,65 +10,71 @@
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {
 
-/// A factor of a matrix product: a matrix in memory, read as it is or transposed.
-template <class T>
-struct Factor {
-    Matrix<const T> stored;
-    bool transposed = false;
-
-    Factor(Matrix<const T> matrix, bool transpose = false) : stored(matrix), transposed(transpose) {}
-    Factor(Matrix<T> matrix, bool transpose = false) : stored(matrix), transposed(transpose) {}
-    Index rows() const { return transposed ? stored.cols() : stored.rows(); }
-    Index cols() const { return transposed ? stored.rows() : stored.cols(); }
-    Factor row_range(Index begin, Index end) const {
-        return {transposed ? stored.col_range(begin, end) : stored.row_range(begin, end), transposed};
-    }
-    Factor col_range(Index begin, Index end) const {
-        return {transposed ? stored.row_range(begin, end) : stored.col_range(begin, end), transposed};
-    }
-};
-
-template <class T>
-Factor<T> transposed(Matrix<const T> matrix) {
-    return {matrix, true};
-}
-template <class T>
-Factor<T> transposed(Matrix<T> matrix) {
-    return {Matrix<const T>(matrix), true};
-}
-
-/// What happens to the elements of C that are there already.
-enum class Onto { overwrite, add };
-
 /// C = A·B, or C += A·B, on one thread.  A: [m, k], B: [k, n], C: [m, n].
 template <class T>
 void gemm_tile(Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto) {
-    auto out = matrix(c);
-    const auto multiply = [&](const auto& left, const auto& right) {
-        if (onto == Onto::add)
-            out.noalias() += left * right;
-        else
-            out.noalias() = left * right;
-    };
-    const auto left = matrix(a.stored);
-    const auto right = matrix(b.stored);
-    if (!a.transposed && !b.transposed) multiply(left, right);
-    if (!a.transposed && b.transposed) multiply(left, right.transpose());
-    if (a.transposed && !b.transposed) multiply(left.transpose(), right);
-    if (a.transposed && b.transposed) multiply(left.transpose(), right.transpose());
+    // Below this size packing costs more than it saves.
+    if (c.rows() < 8 || c.cols() < 8 || a.cols() < 8)
+        eigen_gemm(a, b, c, onto);
+    else
+        packed_gemm(a, b, c, onto);
 }
 
 namespace detail {
 
-/// Size of the tiles that C is cut into. It depends on the shape alone, never on the number of threads: each tile is
-/// computed by one thread in one way, so the bits of the result do not depend on it either.
-inline std::pair<Index, Index> gemm_tiles(Index rows, Index cols, Index depth) {
-    Index tile_rows = 256, tile_cols = 1024;  // large enough that packing the factors anew for each tile costs little
-    const auto count = [&] { return ((rows + tile_rows - 1) / tile_rows) * ((cols + tile_cols - 1) / tile_cols); };
-    const bool worth_cutting = rows * cols * depth > 64 * 64 * 64;
-    while (worth_cutting && count() < 8 && (tile_rows > 32 || tile_cols > 32))
-        (std::min(tile_rows, rows) > std::min(tile_cols, cols) ? tile_rows : tile_cols) /= 2;
-    return {tile_rows, tile_cols};
+/// How a product is cut up. It depends on the shape alone, never on the number of threads: each piece is computed by
+/// one thread in one way, so the bits of the result do not depend on it either.
+struct GemmPlan {
+    Index tile_rows = 512, tile_cols = 512;  // large enough that packing the factors anew for each tile costs little
+    Index slices = 1;                        // of the depth, for a small C under a deep product
+};
+
+inline GemmPlan plan_gemm(Index rows, Index cols, Index depth) {
+    constexpr Index pieces = 8;  // enough to share out among a few threads
+    GemmPlan plan;
+    if (rows * cols * depth <= 64 * 64 * 64) return plan;
+    const auto tiles = [&] {
+        return ((rows + plan.tile_rows - 1) / plan.tile_rows) * ((cols + plan.tile_cols - 1) / plan.tile_cols);
+    };
+    const Index smallest = depth >= 1024 ? 256 : 64;
+    while (tiles() < pieces && std::max(std::min(plan.tile_rows, rows), std::min(plan.tile_cols, cols)) > smallest)
+        (std::min(plan.tile_rows, rows) > std::min(plan.tile_cols, cols) ? plan.tile_rows : plan.tile_cols) /= 2;
+    if (tiles() < pieces) plan.slices = std::clamp<Index>(depth / 512, 1, pieces / tiles());
+    return plan;
+}
+
+/// Calls f(rows begin, rows end, cols begin, cols end) for each tile of C, and each of `layers` copies of it.
+template <class T, class F>
+void for_each_tile(const GemmPlan& plan, Matrix<T> c, Index layers, F&& f) {
+    const Index across = (c.cols() + plan.tile_cols - 1) / plan.tile_cols;
+    const Index down = (c.rows() + plan.tile_rows - 1) / plan.tile_rows;
+    parallel_for(across * down * layers, 1, [&](Index begin, Index end) {
+        for (Index piece = begin; piece < end; ++piece) {
+            const Index tile = piece / layers, layer = piece % layers;
+            const Index row = tile / across * plan.tile_rows, col = tile % across * plan.tile_cols;
+            f(layer, row, std::min(row + plan.tile_rows, c.rows()), col, std::min(col + plan.tile_cols, c.cols()));
+        }
+    });
+}
+
+/// C = Σ over slices of the depth, added in order. For products like dW = dyᵀ·x, whose C is too small to be shared out.
+template <class T>
+void gemm_by_slices(const GemmPlan& plan, Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto) {
+    const Index depth = a.cols(), thickness = (depth + plan.slices - 1) / plan.slices;
+    const Scratch<T> memory(plan.slices * c.rows() * c.cols());
+    const auto slice_of_c = [&](Index slice) {
+        return Matrix<T>(memory.data() + slice * c.rows() * c.cols(), c.rows(), c.cols());
+    };
+    for_each_tile(plan, c, plan.slices, [&](Index slice, Index row, Index row_end, Index col, Index col_end) {
+        const Index k = std::min(slice * thickness, depth), k_end = std::min(k + thickness, depth);
+        gemm_tile<T>(a.row_range(row, row_end).col_range(k, k_end), b.row_range(k, k_end).col_range(col, col_end),
+                     slice_of_c(slice).row_range(row, row_end).col_range(col, col_end), Onto::overwrite);
+    });
+    parallel_rows(c.rows(), plan.slices * c.cols(), [&](Index row) {
+        auto out = array(c[row]);
+        if (onto == Onto::overwrite) out.setZero();
+        for (Index slice = 0; slice < plan.slices; ++slice) out += array(slice_of_c(slice)[row]);
+    });
 }
 
 }  // namespace detail
@@ -77,18 +84,15 @@ inline std::pair<Index, Index> gemm_tiles(Index rows, Index cols, Index depth) {
 template <class T, class Finish>
 void gemm(Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto, Finish&& finish) {
     if (c.rows() == 0 || c.cols() == 0) return;
-    const auto [tile_rows, tile_cols] = detail::gemm_tiles(c.rows(), c.cols(), a.cols());
-    const Index height = tile_rows, width = tile_cols;
-    const Index across = (c.cols() + width - 1) / width;
-    const Index down = (c.rows() + height - 1) / height;
-    parallel_for(across * down, 1, [&](Index begin, Index end) {
-        for (Index tile = begin; tile < end; ++tile) {
-            const Index row = tile / across * height, col = tile % across * width;
-            const Index row_end = std::min(row + height, c.rows()), col_end = std::min(col + width, c.cols());
-            const Matrix<T> part = c.row_range(row, row_end).col_range(col, col_end);
-            gemm_tile<T>(a.row_range(row, row_end), b.col_range(col, col_end), part, onto);
-            finish(part, row, col);
-        }
+    const detail::GemmPlan plan = detail::plan_gemm(c.rows(), c.cols(), a.cols());
+    if (plan.slices > 1) {
+        detail::gemm_by_slices(plan, a, b, c, onto);
+        return finish(c, 0, 0);
+    }
+    detail::for_each_tile(plan, c, 1, [&](Index, Index row, Index row_end, Index col, Index col_end) {
+        const Matrix<T> tile = c.row_range(row, row_end).col_range(col, col_end);
+        gemm_tile<T>(a.row_range(row, row_end), b.col_range(col, col_end), tile, onto);
+        finish(tile, row, col);
     });
 }
 template <class T>
@@ -104,11 +108,6 @@ void add_column_sums(Matrix<const T> x, Vector<T> out) {
         for (Index row = 0; row < x.rows(); ++row) sum += array(x[row].data() + begin, end - begin);
     });
 }
-
-#if defined(GFLOW_EXTERN_TEMPLATES)
-extern template void gemm_tile<float>(Factor<float>, Factor<float>, Matrix<float>, Onto);
-extern template void gemm_tile<double>(Factor<double>, Factor<double>, Matrix<double>, Onto);
-#endif
 
 }  // namespace GFLOW_ISA
 }  // namespace gflow::kernels

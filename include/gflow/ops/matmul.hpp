@@ -75,7 +75,7 @@ void multiply_batch(const Tensor& a, bool transpose_a, const Tensor& b, bool tra
 /// @throws   shape_error if either has fewer than two axes, inner sizes differ or leading axes do not broadcast;
 ///           dtype_error if dtypes differ or are not floating
 inline Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options = {}) {
-    const auto [ta, tb] = options;
+    const bool ta = options.transpose_a, tb = options.transpose_b;
     require(a.rank() >= 2 && b.rank() >= 2, "matmul", "both factors need at least two axes", {{"a", a}, {"b", b}});
     require<dtype_error>(a.dtype() == b.dtype(), "matmul", "dtypes must be equal", {{"a", a}, {"b", b}});
     require(a.size(ta ? -2 : -1) == b.size(tb ? -1 : -2), "matmul", "inner sizes must agree",
@@ -85,7 +85,7 @@ inline Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options = {
     shape.push_back(b.size(tb ? -2 : -1));
     Tensor c = empty(shape, a.dtype(), a.device());
     visit_floating("matmul", a.dtype(), [&]<class T>(T) { detail::multiply_batch<T>(a, ta, b, tb, c, false); });
-    return record("matmul", {a, b}, c, {a, b}, [ta = ta, tb = tb](const Saved& saved, const Tensor& dc, Gradients& d) {
+    return record("matmul", {a, b}, c, {a, b}, [ta, tb](const Saved& saved, const Tensor& dc, Gradients& d) {
         // da = dc·bᵀ and db = aᵀ·dc; where a factor was read transposed, its gradient is the transpose of that.
         visit_floating("matmul", dc.dtype(), [&]<class T>(T) {
             const Tensor &left = saved[0], &right = saved[1];

@@ -1,0 +1,126 @@
+#pragma once
+#include <gflow/config/isa.hpp>
+#include <gflow/core/scratch.hpp>
+#include <gflow/kernels/factor.hpp>
+
+#include <algorithm>
+
+namespace gflow::kernels {
+inline namespace GFLOW_ISA {
+namespace detail {
+
+#if defined(__AVX512F__)
+inline constexpr Index vector_bytes = 64, micro_rows = 14;  // 28 of 32 registers hold C
+#elif defined(__AVX__)
+inline constexpr Index vector_bytes = 32, micro_rows = 6;  // 12 of 16
+#else
+inline constexpr Index vector_bytes = 16, micro_rows = 6;
+#endif
+
+/// The piece of C that stays in registers while the depth runs: micro_rows × 2 vectors.
+template <class T>
+struct MicroTile {
+    typedef T Lanes __attribute__((vector_size(vector_bytes)));
+    static constexpr Index lanes = vector_bytes / static_cast<Index>(sizeof(T));
+    static constexpr Index cols = 2 * lanes;
+
+    Lanes sum[micro_rows][2];
+
+    /// sum = Σ_k a_k ⊗ b_k.  a: [depth, micro_rows], b: [depth, cols], both packed; b aligned to the vector.
+    void multiply(Index depth, const T* a, const T* b) {
+#pragma GCC unroll 16
+        for (Index i = 0; i < micro_rows; ++i) sum[i][0] = sum[i][1] = Lanes{};
+        for (Index k = 0; k < depth; ++k, a += micro_rows, b += cols) {
+            const auto* right = reinterpret_cast<const Lanes*>(b);
+            const Lanes b0 = right[0], b1 = right[1];
+#pragma GCC unroll 16
+            for (Index i = 0; i < micro_rows; ++i) {
+                sum[i][0] += a[i] * b0;
+                sum[i][1] += a[i] * b1;
+            }
+        }
+    }
+    /// Writes or adds the part of the tile that lies inside c.
+    void store(Matrix<T> c, bool add) const {
+        for (Index i = 0; i < std::min(micro_rows, c.rows()); ++i) {
+            const T* row = reinterpret_cast<const T*>(&sum[i][0]);
+            T* out = c[i].data();
+            const Index cols_here = c.cols();
+            if (add)
+                for (Index j = 0; j < cols_here; ++j) out[j] += row[j];
+            else
+                for (Index j = 0; j < cols_here; ++j) out[j] = row[j];
+        }
+    }
+};
+
+/// Copies a block of a factor into panels of `width` rows (of A) or columns (of B), the depth running slowest inside a
+/// panel, so that the micro-kernel reads both in one stream. What is missing in the last panel is zero.
+/// `lines` runs over rows of A or columns of B: line(i, k) = stored[i][k], or stored[k][i] where `crossed`.
+template <class T>
+void pack_panels(Matrix<const T> stored, bool crossed, Index lines, Index depth, Index width, T* out) {
+    for (Index first = 0; first < lines; first += width, out += width * depth) {
+        const Index count = std::min(width, lines - first);
+        if (count < width) std::fill_n(out, width * depth, T(0));
+        if (crossed) {
+            for (Index k = 0; k < depth; ++k) std::copy_n(stored[k].data() + first, count, out + k * width);
+        } else {
+            // A few values of each line at a time, so that lines and panel stay in the first-level cache.
+            constexpr Index step = 16;
+            for (Index begin = 0; begin < depth; begin += step) {
+                const Index end = std::min(begin + step, depth);
+                for (Index i = 0; i < count; ++i) {
+                    const T* line = stored[first + i].data();
+                    for (Index k = begin; k < end; ++k) out[k * width + i] = line[k];
+                }
+            }
+        }
+    }
+}
+
+constexpr Index round_up(Index n, Index step) { return (n + step - 1) / step * step; }
+
+}  // namespace detail
+
+/// C = A·B, or C += A·B, on one thread, from packed blocks (Goto and van de Geijn, ACM TOMS 34(3), 2008): a panel of B
+/// stays in the first-level cache, a block of A in the second.
+template <class T>
+void packed_gemm(Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto) {
+    using Tile = detail::MicroTile<T>;
+    constexpr Index depth_block = 256;                    // a panel of B: 256 × 16 float32 are 16 KiB
+    constexpr Index row_block = 24 * detail::micro_rows;  // a block of A: 144 × 256 float32 are 144 KiB (AVX2)
+    const Index rows = c.rows(), cols = c.cols(), depth = a.cols();
+    const Index widest = std::min(depth, depth_block);
+    const Scratch<T> packed_a(detail::round_up(std::min(rows, row_block), detail::micro_rows) * widest);
+    const Scratch<T> packed_b(detail::round_up(cols, Tile::cols) * widest);
+    for (Index k = 0; k < depth; k += depth_block) {
+        const Index k_end = std::min(k + depth_block, depth);
+        const bool add = onto == Onto::add || k > 0;
+        const Factor<T> b_block = b.row_range(k, k_end);
+        detail::pack_panels<T>(b_block.stored, !b.transposed, cols, k_end - k, Tile::cols, packed_b.data());
+        for (Index row = 0; row < rows; row += row_block) {
+            const Index row_end = std::min(row + row_block, rows);
+            const Factor<T> a_block = a.row_range(row, row_end).col_range(k, k_end);
+            detail::pack_panels<T>(a_block.stored, a.transposed, row_end - row, k_end - k, detail::micro_rows,
+                                   packed_a.data());
+            for (Index j = 0; j < cols; j += Tile::cols) {
+                const T* b_panel = packed_b.data() + j * (k_end - k);
+                for (Index i = row; i < row_end; i += detail::micro_rows) {
+                    Tile tile;
+                    tile.multiply(k_end - k, packed_a.data() + (i - row) * (k_end - k), b_panel);
+                    tile.store(c.row_range(i, std::min(i + detail::micro_rows, row_end))
+                                   .col_range(j, std::min(j + Tile::cols, cols)),
+                               add);
+                }
+            }
+        }
+    }
+}
+
+#if defined(GFLOW_EXTERN_TEMPLATES)
+extern template void packed_gemm<float>(Factor<float>, Factor<float>, Matrix<float>, Onto);
+extern template void packed_gemm<double>(Factor<double>, Factor<double>, Matrix<double>, Onto);
+#endif
+
+}  // namespace GFLOW_ISA
+}  // namespace gflow::kernels
