@@ -133,10 +133,3 @@ void max_backward(const T* dy, const Index* at, Index outer, Index n, Index inne
 
 }  // namespace GFLOW_ISA
 }  // namespace gflow::kernels
-
-#if defined(GFLOW_EXTERN_TEMPLATES)
-namespace gflow::kernels {
-extern template void sum<float>(const float*, Index, Index, Index, float*, Index);
-extern template void sum<double>(const double*, Index, Index, Index, double*, Index);
-}  // namespace gflow::kernels
-#endif
