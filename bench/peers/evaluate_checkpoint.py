@@ -45,9 +45,11 @@ def sentencepiece(path: Path) -> tuple[Encode, int]:
     from sentencepiece import SentencePieceProcessor
 
     processor = SentencePieceProcessor(model_file=str(path))
-    if processor.encode("a\na") == processor.encode("a") * 2:
-        return lambda text: [i for line in text.split("\n") for i in processor.encode(line)], processor.unk_id()
-    return processor.encode, processor.unk_id()
+    unknown = processor.unk_id()
+    joined = processor.encode("a\na")
+    if joined == processor.encode("a") * 2 or unknown in joined:
+        return lambda text: [i for line in text.split("\n") for i in processor.encode(line)], unknown
+    return processor.encode, unknown
 
 
 def encode_text(run: Path, tokenizer: dict[str, Any], text: str) -> list[int]:
@@ -98,7 +100,9 @@ def evaluate(arguments: argparse.Namespace) -> dict[str, Any]:
     model = from_config(config, arguments.formulation == "factorised")
     load_safetensors(model, run / arguments.which / "model.safetensors")
     model = model.to(getattr(torch, arguments.dtype)).eval()
-    length = arguments.seq_len or config.get("training", {}).get("seq_len") or model.settings.max_length
+    length = arguments.seq_len or model.settings.max_length
+    if not 1 <= length <= model.settings.max_length or arguments.batch < 1:
+        raise ValueError(f"--seq-len must be 1 to {model.settings.max_length} and --batch at least 1")
     total = total_nats(model, torch.tensor(ids), length, arguments.batch)
     loss = total / (len(ids) - 1)
     return {
@@ -121,7 +125,7 @@ def main() -> None:
     parser.add_argument("--which", choices=["best", "last"], default="best")
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
-    parser.add_argument("--seq-len", type=int, help="chunk length L (default: that of the training)")
+    parser.add_argument("--seq-len", type=int, help="chunk length L (default: the model's length)")
     parser.add_argument("--formulation", choices=["paper", "factorised"], default="paper")
     parser.add_argument("--threads", type=int, help="default: PyTorch's choice")
     arguments = parser.parse_args()

@@ -1,7 +1,8 @@
 """Time of a training step in PyTorch: the peer of bench/train_step, with the same command line and the same JSON line.
 
     python train_step.py --model grassmann|transformer --preset paper-6|paper-12|small --precision fp32|bf16
-                         --threads N --steps N [--formulation paper|factorised] [--compile]
+                         --threads N --steps N [--seq-len L] [--batch B] [--vocab-size V]
+                         [--formulation paper|factorised] [--compile]
 
 A step is forward, loss, backward, clipping by global norm and AdamW on random ids, dropout on. The median is printed.
 """
@@ -33,19 +34,26 @@ def gflop_per_step(model: LanguageModel, tokens: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--model", choices=["grassmann", "transformer"], required=True)
-    parser.add_argument("--preset", choices=["paper-6", "paper-12", "small"], required=True)
+    parser.add_argument("--preset", choices=["paper-6", "paper-12", "small"], default="paper-6")
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--seq-len", type=int, help="default: that of the preset")
+    parser.add_argument("--batch", type=int, help="default: that of the preset")
+    parser.add_argument("--vocab-size", type=int, default=30522)
     parser.add_argument("--formulation", choices=["paper", "factorised"], default="paper")
     parser.add_argument("--compile", action="store_true")
     arguments = parser.parse_args()
-    if arguments.threads < 1 or arguments.steps < 1:
-        parser.error("--threads and --steps must be at least 1")
+    for name in ("threads", "steps", "seq_len", "batch", "vocab_size"):
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            parser.error(f"--{name.replace('_', '-')} must be at least 1; got {value}")
 
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(1)
-    config, batch = preset(arguments.model, arguments.preset)
+    changes = {"max_length": arguments.seq_len} if arguments.seq_len else {}
+    config, batch = preset(arguments.model, arguments.preset, arguments.vocab_size, **changes)
+    batch = arguments.batch or batch
     model = from_config(config, arguments.formulation == "factorised").train()
     length = model.settings.max_length
     optimizer = torch.optim.AdamW(parameter_groups(model, 0.01), lr=3e-4, fused=True)
@@ -74,6 +82,8 @@ def main() -> None:
         "preset": arguments.preset,
         "precision": arguments.precision,
         "threads": arguments.threads,
+        "batch": batch,
+        "seq_len": length,
         "formulation": arguments.formulation if arguments.model == "grassmann" else None,
         "compiled": arguments.compile,
         "steps": arguments.steps,
