@@ -61,7 +61,7 @@ public:
         } else {
             static std::atomic<unsigned> count{0};
             temporary_ = target_;
-            temporary_ += "." + std::to_string(::getpid()) + "-" + std::to_string(count++) + ".tmp";
+            temporary_ += '.' + std::to_string(::getpid()) + '-' + std::to_string(count++) + ".tmp";
             file_ = detail::FileDescriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
         }
         if (!file_) {

@@ -9,9 +9,12 @@ namespace gflow {
 
 /// "1,234,567"
 inline std::string format_count(Index count) {
-    std::string text = std::to_string(count);
-    const std::size_t first = count < 0 ? 1 : 0;
-    for (std::size_t at = text.size(); at > first + 3;) text.insert(at -= 3, ",");
+    const std::string digits = std::to_string(count);
+    std::string text;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i > 0 && digits[i - 1] != '-' && (digits.size() - i) % 3 == 0) text += ',';
+        text += digits[i];
+    }
     return text;
 }
 

@@ -165,7 +165,8 @@ private:
         std::string path;
         bool open = false;
         const auto point = [&](std::size_t i) {
-            path += (open ? "L" : "M") + number(x_.place(x[i])) + " " + number(y_.place(y[i]));
+            path += open ? 'L' : 'M';
+            path.append(number(x_.place(x[i]))).append(" ").append(number(y_.place(y[i])));
             open = true;
         };
         for (std::size_t i = 0; i < x.size();) {

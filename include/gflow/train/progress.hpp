@@ -154,8 +154,10 @@ private:
         std::vector<Part> parts;
         if (state_.total_epochs > 0)
             parts.push_back({3, "epoch " + print("%.2f", state_.epoch) + "/" + print("%g", state_.total_epochs)});
-        parts.push_back({0, "step " + format_count(state_.step) +
-                                (state_.total_steps > 0 ? "/" + format_count(state_.total_steps) : "")});
+        std::string steps = "step ";
+        steps += format_count(state_.step);
+        if (state_.total_steps > 0) steps.append("/").append(format_count(state_.total_steps));
+        parts.push_back({0, steps});
         if (state_.step > 0) parts.push_back({1, "loss " + print("%.3f", state_.loss)});
         if (time_weight_ > 0) parts.push_back({4, format_count(std::llround(tokens_per_second())) + " tokens/s"});
         if (!std::isnan(seconds_left())) parts.push_back({2, format_duration(seconds_left()) + " left"});
