@@ -1,10 +1,12 @@
 #pragma once
 #include <gflow/config/eigen.hpp>
+#include <gflow/config/isa.hpp>
 #include <gflow/core/span.hpp>
 
 #include <type_traits>
 
 namespace gflow::kernels {
+inline namespace GFLOW_ISA {
 
 namespace detail {
 template <class T, class Plain>
@@ -37,4 +39,5 @@ auto matrix(Matrix<T> x) {
         x.data(), x.rows(), x.cols(), Eigen::OuterStride<>(x.stride()));
 }
 
+}  // namespace GFLOW_ISA
 }  // namespace gflow::kernels

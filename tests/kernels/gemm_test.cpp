@@ -1,0 +1,126 @@
+#include <gflow/core/random.hpp>
+#include <gflow/core/tensor_view.hpp>
+#include <gflow/kernels/gemm.hpp>
+
+#include "support/tensor_checks.hpp"
+
+using namespace gflow;
+using namespace gflow::test;
+using kernels::Onto;
+
+namespace {
+
+/// The product by its definition, in double.
+template <class T>
+Tensor plain_product(const Tensor& a, bool ta, const Tensor& b, bool tb) {
+    const auto at = [](const Tensor& x, bool crossed, Index i, Index j) {
+        return static_cast<double>(read_rows<T>(x)[crossed ? j : i][crossed ? i : j]);
+    };
+    const Index m = a.size(ta ? 1 : 0), depth = a.size(ta ? 0 : 1), n = b.size(tb ? 0 : 1);
+    Tensor c = zeros({m, n}, float64);
+    for (Index i = 0; i < m; ++i)
+        for (Index j = 0; j < n; ++j)
+            for (Index k = 0; k < depth; ++k) c.mutable_data<double>()[i * n + j] += at(a, ta, i, k) * at(b, tb, k, j);
+    return c;
+}
+
+template <class T>
+void expect_product(Index m, Index depth, Index n) {
+    for (const bool ta : {false, true})
+        for (const bool tb : {false, true}) {
+            INFO("m " << m << ", depth " << depth << ", n " << n << ", transposed " << ta << tb);
+            const Tensor a = randn(ta ? Shape{depth, m} : Shape{m, depth}, dtype_of<T>);
+            const Tensor b = randn(tb ? Shape{n, depth} : Shape{depth, n}, dtype_of<T>);
+            const Tensor expected = plain_product<T>(a, ta, b, tb);
+            const double scale = std::sqrt(static_cast<double>(depth) + 1);
+            const Tolerance tolerance{(dtype_of<T> == float32 ? 1e-6 : 1e-14) * 10 * scale, 0};
+            Tensor c = full({m, n}, 7, dtype_of<T>);
+            kernels::gemm<T>({read_rows<T>(a), ta}, {read_rows<T>(b), tb}, write_rows<T>(c), Onto::overwrite);
+            expect_close(to(c, float64), expected, tolerance);
+            kernels::gemm<T>({read_rows<T>(a), ta}, {read_rows<T>(b), tb}, write_rows<T>(c), Onto::add);
+            Tensor twice = clone(expected);
+            for (double& x : write<double>(twice)) x *= 2;
+            expect_close(to(c, float64), twice, {2 * tolerance.absolute, 0});
+        }
+}
+
+}  // namespace
+
+TEST_CASE("gemm is the matrix product for every shape") {
+    for (const Index m : {1, 5, 8, 17, 150})
+        for (const Index depth : {1, 8, 9, 300})
+            for (const Index n : {1, 8, 33}) {
+                expect_product<float>(m, depth, n);
+                expect_product<double>(m, depth, n);
+            }
+}
+
+TEST_CASE("gemm cuts a deep product with a small result into slices of the depth") {
+    REQUIRE(kernels::detail::plan_gemm(64, 64, 4096).slices > 1);
+    expect_product<float>(64, 4096, 64);
+    expect_product<double>(20, 3000, 70);
+}
+
+TEST_CASE("gemm cuts a large result into tiles") {
+    REQUIRE(kernels::detail::plan_gemm(700, 130, 40).slices == 1);
+    expect_product<float>(700, 40, 130);
+    expect_product<double>(130, 40, 700);
+}
+
+TEST_CASE("the packed product agrees with Eigen's") {
+    const Tensor a = randn({61, 530}, float64), b = randn({530, 47}, float64);
+    Tensor packed = empty({61, 47}, float64), eigen = empty({61, 47}, float64);
+    kernels::packed_gemm<double>(read_rows<double>(a), read_rows<double>(b), write_rows<double>(packed),
+                                 Onto::overwrite);
+    kernels::eigen_gemm<double>(read_rows<double>(a), read_rows<double>(b), write_rows<double>(eigen), Onto::overwrite);
+    expect_close(packed, eigen, {1e-12, 1e-12});
+}
+
+TEST_CASE("gemm leaves what lies beside the result alone") {
+    const Tensor a = randn({30, 20}), b = randn({20, 10});
+    Tensor wide = full({30, 25}, 3);
+    kernels::gemm<float>(read_rows<float>(a), read_rows<float>(b), write_rows<float>(wide).col_range(4, 14));
+    for (Index row = 0; row < 30; ++row)
+        for (Index col = 0; col < 25; ++col)
+            if (col < 4 || col >= 14) REQUIRE(wide.data<float>()[row * 25 + col] == 3.0F);
+}
+
+TEST_CASE("a depth of 0 gives zeros, or changes nothing") {
+    const Tensor a = empty({12, 0}), b = empty({0, 9});
+    Tensor c = full({12, 9}, 2);
+    kernels::gemm<float>({Matrix<const float>(a.data<float>(), 12, 0)}, {Matrix<const float>(b.data<float>(), 0, 9)},
+                         write_rows<float>(c), Onto::add);
+    expect_close(c, full({12, 9}, 2));
+    kernels::gemm<float>({Matrix<const float>(a.data<float>(), 12, 0)}, {Matrix<const float>(b.data<float>(), 0, 9)},
+                         write_rows<float>(c), Onto::overwrite);
+    expect_close(c, zeros({12, 9}));
+}
+
+TEST_CASE("NaN and infinity reach the result") {
+    Tensor a = ones({16, 16}), b = ones({16, 16});
+    a.mutable_data<float>()[3] = std::numeric_limits<float>::quiet_NaN();
+    b.mutable_data<float>()[5] = std::numeric_limits<float>::infinity();
+    Tensor c = empty({16, 16});
+    kernels::gemm<float>(read_rows<float>(a), read_rows<float>(b), write_rows<float>(c));
+    for (Index j = 0; j < 16; ++j) REQUIRE(std::isnan(c.data<float>()[j]));
+    REQUIRE(std::isinf(c.data<float>()[16 + 5]));
+    REQUIRE(c.data<float>()[16 + 6] == 16.0F);
+}
+
+TEST_CASE("gemm has the same bits on any number of threads") {
+    const auto product = [](Index m, Index depth, Index n) {
+        Generator fixed(3);
+        const Tensor a = randn({m, depth}, float32, 1, fixed), b = randn({depth, n}, float32, 1, fixed);
+        Tensor c = empty({m, n});
+        kernels::gemm<float>(read_rows<float>(a), read_rows<float>(b), write_rows<float>(c));
+        return c;
+    };
+    const int before = num_threads();
+    for (const auto& [m, depth, n] : {std::tuple<Index, Index, Index>{600, 70, 600}, {100, 4000, 60}}) {
+        set_num_threads(1);
+        const Tensor alone = product(m, depth, n);
+        set_num_threads(3);
+        expect_same_bits(product(m, depth, n), alone);
+    }
+    set_num_threads(before);
+}
