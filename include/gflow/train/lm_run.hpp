@@ -1,0 +1,313 @@
+#pragma once
+#include <gflow/train/lm_trainer.hpp>
+#include <gflow/train/metrics_log.hpp>
+#include <gflow/train/peak_memory.hpp>
+#include <gflow/train/progress.hpp>
+#include <gflow/train/resolve_settings.hpp>
+#include <gflow/train/run_folder.hpp>
+#include <gflow/train/time_budget.hpp>
+#include <gflow/version.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace gflow {
+
+/// Steps, warm-up and evaluations once the size of the text (and with --minutes, the speed) is known.
+struct RunPlan {
+    Index steps = 0, warmup = 0, eval_every = 0, batches_per_epoch = 0;
+};
+
+/// The trainer's options for a plan.
+inline LmTrainerOptions trainer_options(const LmSettings& s, const RunPlan& plan) {
+    LmTrainerOptions options;
+    options.length = s.seq_len;
+    options.batch = s.batch;
+    options.schedule = {parse_decay(s.schedule), s.lr, s.min_lr, plan.warmup, plan.steps};
+    options.adamw = {s.lr, s.beta1, s.beta2, s.eps, s.weight_decay};
+    options.clip = s.clip;
+    options.seed = static_cast<std::uint64_t>(s.seed);
+    return options;
+}
+
+namespace detail {
+
+inline RunPlan plan_of(const LmSettings& s, Index steps, Index batches_per_epoch) {
+    RunPlan plan{steps, s.warmup, s.eval_every, batches_per_epoch};
+    if (plan.warmup < 0) plan.warmup = std::min<Index>(steps / 20, 2000);
+    if (plan.warmup > steps)
+        throw usage_error("--warmup " + std::to_string(plan.warmup) + " must be at most the number of steps, " +
+                          std::to_string(steps));
+    if (plan.eval_every == 0) plan.eval_every = batches_per_epoch;
+    return plan;
+}
+
+}  // namespace detail
+
+/// Fixes the number of steps: given, from epochs, or from minutes by measuring the model.
+inline RunPlan plan_run(const LmSettings& s, LanguageModel& model, const LmCorpus& corpus) {
+    const Index batches = TrainingChunks(corpus.train.ids, s.seq_len, s.batch, 0).batches_per_epoch();
+    if (s.steps > 0) return detail::plan_of(s, s.steps, batches);
+    if (s.epochs > 0)
+        return detail::plan_of(s, std::max<Index>(1, std::llround(s.epochs * static_cast<double>(batches))), batches);
+    LmSettings any = s;
+    any.warmup = -1;
+    const RunTiming timing = measure_run(model, corpus, trainer_options(s, detail::plan_of(any, 1000, batches)));
+    return detail::plan_of(s, steps_within(60 * s.minutes, timing, s.eval_every > 0 ? s.eval_every : batches), batches);
+}
+
+/// What a finished run has reached.
+struct RunResult {
+    Evaluation best_valid{}, last_valid{}, best_test{}, last_test{};
+    Index best_step = 0, steps = 0, tokens = 0, parameters = 0;
+    double seconds = 0;  ///< in all sessions, evaluations included
+    Index peak_memory = 0;
+};
+
+/// A training run with its folder: config.json, the tokenizer, metrics.jsonl, the checkpoints best and last, and at
+/// the end result.json. Can be stopped after any step and resumed exactly.
+class LmRun {
+public:
+    enum class Outcome { finished, stopped };
+    using Stop = std::function<bool()>;
+
+    /// Begins a run: writes everything that a resume needs before the first step.
+    /// @param settings  resolved;  @param data  what config.json shall say about the text
+    /// @throws io_error naming path, reason and remedy
+    static LmRun begin(const std::filesystem::path& folder, LmSettings settings, const RunPlan& plan,
+                       const Tokenizer& tokenizer, LanguageModel& model, const LmCorpus& corpus,
+                       nlohmann::ordered_json data) {
+        settings.steps = plan.steps;
+        settings.warmup = plan.warmup;
+        settings.eval_every = plan.eval_every;
+        nlohmann::ordered_json config{{"format", "gflow"}, {"version", version}};
+        config.update(model_config(settings, tokenizer.vocab_size()));
+        config["tokenizer"] = {{"kind", tokenizer.kind()},
+                               {"file", tokenizer_file_name(tokenizer.kind())},
+                               {"unk_as_token", tokenizer.unk_as_token()}};
+        data["train_tokens"] = corpus.train.ids.size();
+        data["valid_tokens"] = corpus.valid.ids.size();
+        data["test_tokens"] = corpus.test.ids.size();
+        data["fingerprint"] = fingerprint(corpus);
+        config["data"] = std::move(data);
+        config["training"] = to_json(settings);
+        tokenizer.save(folder / tokenizer_file_name(tokenizer.kind()));
+        write_json(folder / "config.json", config, "train_lm");
+        LmRun run(folder, settings, plan, config, model, corpus, MetricsLog::create(folder / "metrics.jsonl"));
+        run.save_last();
+        return run;
+    }
+
+    /// Continues a run from its checkpoint "last".
+    /// @throws io_error if the checkpoint or the text is not the run's
+    static LmRun resume(const std::filesystem::path& folder, LmSettings settings, const nlohmann::ordered_json& config,
+                        LanguageModel& model, const LmCorpus& corpus) {
+        const std::filesystem::path last = recover_directory(folder / "last");
+        const std::string where = (last / "state.json").string();
+        const TrainingState state = training_state_from_json(read_json(last / "state.json", "resume"), where);
+        if (config.at("data").value("fingerprint", "") != fingerprint(corpus))
+            throw io_error("the text is not the one that the run in " + folder.string() +
+                           " was trained on: give the same --data");
+        const Index batches = TrainingChunks(corpus.train.ids, settings.seq_len, settings.batch, 0).batches_per_epoch();
+        const RunPlan plan = detail::plan_of(settings, settings.steps, batches);
+        load_weights(last, model);
+        LmRun run(folder, settings, plan, config, model, corpus,
+                  MetricsLog::resume(folder / "metrics.jsonl", state.step));
+        run.state_ = state;
+        run.trainer_.restore(state, load_safetensors(last / "optimizer.safetensors"));
+        return run;
+    }
+
+    const LmTrainer& trainer() const { return trainer_; }
+    const RunPlan& plan() const { return plan_; }
+    const TrainingState& state() const { return state_; }
+    const std::filesystem::path& folder() const { return folder_; }
+    /// After Outcome::finished.
+    const RunResult& result() const { return result_; }
+
+    /// Trains to the end, unless `stop` says yes or settings.stop_after is reached; then all is saved.
+    /// @throws diverged_error if the loss is no number any more: the checkpoint of before stays;  io_error
+    Outcome train(Progress& progress, const Stop& stop) {
+        started_ = std::chrono::steady_clock::now();
+        seconds_before_ = state_.seconds;
+        progress.start(progress_state(std::nan("")));
+        if (evaluation_due() && !evaluate_now(progress, stop)) return save_and_stop();
+        while (trainer_.step_count() < plan_.steps) {
+            if (stop() || (settings_.stop_after > 0 && trainer_.step_count() >= settings_.stop_after))
+                return save_and_stop();
+            const StepMetrics m = trainer_.step();
+            log_step(m);
+            progress.update(progress_state(m.loss));
+            if (evaluation_due()) {
+                if (!evaluate_now(progress, stop)) return save_and_stop();
+                save_last();
+                progress.skip_time();
+            } else if (m.step % settings_.checkpoint_every == 0) {
+                save_last();
+                progress.skip_time();
+            }
+        }
+        return finish(stop) ? Outcome::finished : save_and_stop();
+    }
+
+private:
+    LmRun(std::filesystem::path folder, LmSettings settings, const RunPlan& plan, nlohmann::ordered_json config,
+          LanguageModel& model, const LmCorpus& corpus, MetricsLog log)
+        : folder_(std::move(folder)),
+          settings_(std::move(settings)),
+          plan_(plan),
+          config_(std::move(config)),
+          model_(model),
+          corpus_(corpus),
+          log_(std::move(log)),
+          trainer_(model, corpus.train, trainer_options(settings_, plan)) {}
+
+    double seconds() const {
+        return seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+    }
+    ProgressState progress_state(double loss) const {
+        ProgressState p;
+        p.step = trainer_.step_count();
+        p.total_steps = plan_.steps;
+        p.tokens = trainer_.tokens();
+        p.epoch = trainer_.epoch();
+        p.total_epochs =
+            std::round(100.0 * static_cast<double>(plan_.steps) / static_cast<double>(plan_.batches_per_epoch)) / 100;
+        p.loss = loss;
+        return p;
+    }
+
+    void log_step(const StepMetrics& m) {
+        log_.append({{"step", m.step},
+                     {"tokens", m.tokens},
+                     {"epoch", trainer_.epoch()},
+                     {"loss", m.loss},
+                     {"lr", m.lr},
+                     {"grad_norm", m.grad_norm},
+                     {"tokens_per_s", m.tokens_per_s}});
+    }
+
+    bool evaluation_due() const {
+        const Index step = trainer_.step_count();
+        return step > state_.evaluated_at && (step % plan_.eval_every == 0 || step == plan_.steps);
+    }
+
+    /// Evaluates on the validation text and keeps the weights if they are the best so far. False if stopped.
+    bool evaluate_now(Progress& progress, const Stop& stop) {
+        const auto valid = evaluate(model_, corpus_.valid, settings_.seq_len, settings_.batch, stop);
+        if (!valid) return false;
+        if (!std::isfinite(valid->loss()))
+            throw diverged_error("the validation loss is no finite number at step " +
+                                 std::to_string(trainer_.step_count()));
+        state_.evaluated_at = trainer_.step_count();
+        state_.last_loss = valid->loss();
+        const bool best = state_.best_step == 0 || valid->loss() < state_.best_loss;
+        if (best) {
+            save_checkpoint(folder_ / "best", model_, config_);
+            state_.best_loss = valid->loss();
+            state_.best_step = state_.evaluated_at;
+        }
+        log_.append({{"step", state_.evaluated_at},
+                     {"tokens", trainer_.tokens()},
+                     {"epoch", trainer_.epoch()},
+                     {"valid_loss", valid->loss()},
+                     {"valid_perplexity", valid->perplexity()},
+                     {"valid_nats_per_word", valid->nats_per_word()},
+                     {"valid_bits_per_byte", valid->bits_per_byte()},
+                     {"best_loss", state_.best_loss},
+                     {"best_step", state_.best_step},
+                     {"seconds", seconds()}});
+        char line[160];
+        std::snprintf(line, sizeof line, "step %s  epoch %.2f  validation perplexity %.2f  %.4f nats per word%s",
+                      format_count(state_.evaluated_at).c_str(), trainer_.epoch(), valid->perplexity(),
+                      valid->nats_per_word(), best ? "  best so far" : "");
+        progress.message(line);
+        return true;
+    }
+
+    void save_last() {
+        trainer_.store(state_);
+        state_.seconds = seconds();
+        save_checkpoint(folder_ / "last", model_, config_, &trainer_.optimizer(), &state_);
+    }
+    Outcome save_and_stop() {
+        save_last();
+        return Outcome::stopped;
+    }
+
+    /// Evaluates the last and the best weights on both texts and writes result.json. False if stopped.
+    bool finish(const Stop& stop) {
+        const auto on = [&](const LmText& text) {
+            return evaluate(model_, text, settings_.seq_len, settings_.batch, stop);
+        };
+        const auto last_test = on(corpus_.test);
+        if (!last_test) return false;
+        const auto of_valid = [&](double loss) {
+            const Index targets = static_cast<Index>(corpus_.valid.ids.size()) - 1;
+            return Evaluation{loss * static_cast<double>(targets), targets, corpus_.valid.words, corpus_.valid.bytes};
+        };
+        auto best_test = last_test;
+        if (state_.best_step != trainer_.step_count()) {
+            TensorMap weights;
+            for (const auto& [name, weight] : model_.state_dict()) weights.emplace(name, clone(weight));
+            load_weights(folder_ / "best", model_);
+            best_test = on(corpus_.test);
+            model_.load_state_dict(weights);
+            if (!best_test) return false;
+        }
+        result_ = {of_valid(state_.best_loss),
+                   of_valid(state_.last_loss),
+                   *best_test,
+                   *last_test,
+                   state_.best_step,
+                   trainer_.step_count(),
+                   trainer_.tokens(),
+                   model_.parameter_count(),
+                   seconds(),
+                   peak_memory()};
+        write_json(folder_ / "result.json", result_json(), "train_lm");
+        return true;
+    }
+
+    nlohmann::ordered_json result_json() const {
+        const auto numbers = [](const Evaluation& valid, const Evaluation& test, Index step) {
+            nlohmann::ordered_json json{{"step", step}};
+            for (const auto& [name, e] : {std::pair("valid", &valid), std::pair("test", &test)})
+                json[name] = {{"loss", e->loss()},
+                              {"perplexity", e->perplexity()},
+                              {"nats_per_word", e->nats_per_word()},
+                              {"bits_per_byte", e->bits_per_byte()}};
+            return json;
+        };
+        return {{"model", settings_.model},
+                {"preset", settings_.preset},
+                {"unk_as_token", settings_.unk_as_token},
+                {"seed", settings_.seed},
+                {"parameters", result_.parameters},
+                {"steps", result_.steps},
+                {"tokens", result_.tokens},
+                {"best", numbers(result_.best_valid, result_.best_test, result_.best_step)},
+                {"last", numbers(result_.last_valid, result_.last_test, result_.steps)},
+                {"seconds", result_.seconds},
+                {"peak_rss_mb", static_cast<double>(result_.peak_memory) / (1024 * 1024)},
+                {"device", "cpu"},
+                {"threads", num_threads()}};
+    }
+
+    std::filesystem::path folder_;
+    LmSettings settings_;
+    RunPlan plan_;
+    nlohmann::ordered_json config_;
+    LanguageModel& model_;
+    const LmCorpus& corpus_;
+    MetricsLog log_;
+    LmTrainer trainer_;
+    TrainingState state_{};
+    RunResult result_{};
+    std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+    double seconds_before_ = 0;
+};
+
+}  // namespace gflow
