@@ -1,0 +1,43 @@
+#pragma once
+// What the programs share: errors to exit codes, settings to options.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <gflow/core/errors.hpp>
+#include <iostream>
+#include <new>
+#include <string>
+
+namespace program {
+
+/// Says what is wrong in one line.
+inline int complain(const std::string& name, std::string what, int status) {
+    std::replace(what.begin(), what.end(), '\n', ' ');
+    std::cout.flush();
+    std::cerr << name << ": " << what << std::endl;
+    return status;
+}
+
+/// Parses the command line and runs the body, which gives the exit status: 0 done, 1 failure, 2 usage.
+template <class Body>
+int run(CLI::App& app, int argc, char** argv, Body body) {
+    const std::string name = app.get_name();
+    try {
+        app.parse(argc, argv);
+        const int status = body();
+        if (!std::cout.flush()) return complain(name, "standard output cannot be written: is the disk full?", 1);
+        return status;
+    } catch (const CLI::Success& help) {
+        return app.exit(help);
+    } catch (const CLI::ParseError& problem) {
+        return complain(name, std::string(problem.what()) + ": see " + name + " --help", 2);
+    } catch (const gflow::usage_error& problem) {
+        return complain(name, problem.what(), 2);
+    } catch (const std::bad_alloc&) {
+        return complain(name, "out of memory: lower --batch, --seq-len or the size of the model", 1);
+    } catch (const std::exception& problem) {
+        return complain(name, problem.what(), 1);
+    }
+}
+
+}  // namespace program
