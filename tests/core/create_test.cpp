@@ -1,0 +1,75 @@
+#include <gflow/core/create.hpp>
+
+#include <cstdint>
+
+#include "support/tensor_checks.hpp"
+
+using namespace gflow;
+using namespace gflow::test;
+
+TEST_CASE("tensors of one value, in every dtype") {
+    for (DType dtype : {float32, float64, bfloat16, int32, int64, uint8}) {
+        CHECK(zeros({2, 3}, dtype).dtype() == dtype);
+        expect_values(zeros({2}, dtype), {0, 0}, exactly);
+        expect_values(ones({2}, dtype), {1, 1}, exactly);
+        expect_values(full({2}, 3, dtype), {3, 3}, exactly);
+        expect_values(scalar(2, dtype), {2}, exactly);
+        expect_values(arange(4, dtype), {0, 1, 2, 3}, exactly);
+        CHECK(empty({2, 3}, dtype).bytes() == 6 * size_of(dtype));
+    }
+    CHECK(scalar(1).rank() == 0);
+    CHECK(zeros({0, 3}).numel() == 0);
+    CHECK(arange(0).shape() == Shape{0});
+    CHECK(zeros_like(full({2}, 3, int32)).dtype() == int32);
+    CHECK(empty_like(zeros({2, 5}, float64)).shape() == Shape{2, 5});
+    CHECK_THROWS_WITH(arange(-1), contains("gflow::arange: the number of elements must not be negative; got n=-1"));
+}
+
+TEST_CASE("from std::vector and raw memory") {
+    expect_values(from_vector<double>({1, 2, 3, 4}, {2, 2}), {1, 2, 3, 4}, exactly);
+    CHECK(from_vector<std::int32_t>({1, 2}).dtype() == int32);
+    CHECK(from_vector<float>({}).shape() == Shape{0});
+    CHECK(from_vector<float>({5}, {}).item<float>() == 5);
+    const std::uint8_t bytes[] = {7, 8, 9};
+    expect_values(from_data(bytes, 3, {3, 1}), {7, 8, 9}, exactly);
+    CHECK_THROWS_WITH(from_vector<float>({1, 2, 3}, {2, 2}),
+                      contains("as many values as elements are needed; got values=3, shape=[2, 2]"));
+}
+
+TEST_CASE("wrap takes foreign memory without a copy, and keeps its owner") {
+    auto owner = std::make_shared<std::vector<float>>(std::vector<float>{1, 2, 3});
+    const std::weak_ptr<std::vector<float>> watch = owner;
+    float* elements = owner->data();
+    {
+        Tensor x = wrap(elements, {3}, owner);
+        owner.reset();
+        CHECK(x.data<float>() == elements);
+        x.mutable_data<float>()[0] = 9;
+        CHECK_FALSE(watch.expired());
+        CHECK((*watch.lock())[0] == 9);
+    }
+    CHECK(watch.expired());
+}
+
+TEST_CASE("to converts between any two dtypes") {
+    for (DType from : {float32, float64, bfloat16, int32, int64, uint8})
+        for (DType into : {float32, float64, bfloat16, int32, int64, uint8}) {
+            const Tensor y = to(arange(4, from), into);
+            CHECK(y.dtype() == into);
+            expect_values(y, {0, 1, 2, 3}, exactly);
+        }
+    expect_values(to(from_vector<float>({-1.9F, 1.9F}), int64), {-1, 1}, exactly);
+    expect_values(to(from_vector<double>({1.00390625}), bfloat16), {1}, exactly);
+    expect_values(to(from_vector<float>({static_cast<float>(not_a_number)}), bfloat16), {not_a_number});
+}
+
+TEST_CASE("copy_into overwrites in place, and only what fits") {
+    Tensor x = zeros({2}), view = x.viewed_as({2});
+    copy_into(x, from_vector<float>({3, 4}));
+    expect_values(view, {3, 4}, exactly);
+    copy_into(x, x);
+    expect_values(x, {3, 4}, exactly);
+    CHECK_THROWS_WITH(copy_into(x, zeros({3})),
+                      contains("shapes must be equal; got destination=float32 [2], source=float32 [3]"));
+    CHECK_THROWS_AS(copy_into(x, zeros({2}, float64)), dtype_error);
+}
