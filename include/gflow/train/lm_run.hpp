@@ -93,6 +93,7 @@ public:
         data["fingerprint"] = fingerprint(corpus);
         config["data"] = std::move(data);
         config["training"] = to_json(settings);
+        config["training"]["stop_after"] = 0;  // concerns this session alone
         tokenizer.save(folder / tokenizer_file_name(tokenizer.kind()));
         write_json(folder / "config.json", config, "train_lm");
         LmRun run(folder, settings, plan, config, model, corpus, MetricsLog::create(folder / "metrics.jsonl"));
