@@ -9,29 +9,34 @@
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {
 
-/// Calls f(first, α, β) for consecutive pieces of the gate, with α = σ(a) and β = 1 − σ(a) = σ(−a) as short arrays in
-/// cache. (Not Eigen's logistic: it is off by 7e-4 relative in float where it is small.)
-template <class T, class F>
-void for_each_gate_piece(Vector<const T> gate_logits, F&& f) {
-    constexpr Index piece = 512;
-    parallel_for(gate_logits.size(), 8 * piece, [&](Index begin, Index end) {
-        T memory[2 * piece];
-        for (Index first = begin; first < end; first += piece) {
-            const Index count = std::min(piece, end - first);
-            auto alpha = array(memory, count), beta = array(memory + piece, count);
-            alpha = T(1) / (T(1) + exponential(-array(gate_logits.data() + first, count)));
-            beta = T(1) - alpha;
-            f(first, alpha, beta);
-        }
+namespace detail {
+
+inline constexpr Index blend_piece = 256;  // so few elements that α is still in the first-level cache when it is used
+
+/// Calls f(first, count) for consecutive pieces of 0 … n−1, on all threads.
+template <class F>
+void for_each_piece(Index n, F&& f) {
+    parallel_for(n, 32 * blend_piece, [&](Index begin, Index end) {
+        for (Index first = begin; first < end; first += blend_piece) f(first, std::min(blend_piece, end - first));
     });
 }
+
+/// σ(a) of an array expression. (Not Eigen's logistic: in float it is off by 7e-4 relative where it is small.)
+template <class Expression>
+auto gate(const Eigen::ArrayBase<Expression>& a) {
+    using T = typename Expression::Scalar;
+    return T(1) / (T(1) + exponential(-a.derived()));
+}
+
+}  // namespace detail
 
 /// y = α ⊙ h + (1 − α) ⊙ g with α = σ(gate_logits).  All: [n].
 template <class T>
 void blend(Vector<const T> gate_logits, Vector<const T> h, Vector<const T> g, Vector<T> y) {
-    for_each_gate_piece(gate_logits, [&](Index first, const auto& alpha, const auto& beta) {
-        const Index count = alpha.size();
-        array(y.data() + first, count) = alpha * array(h.data() + first, count) + beta * array(g.data() + first, count);
+    detail::for_each_piece(y.size(), [&](Index first, Index count) {
+        auto out = array(y.data() + first, count);
+        out = detail::gate(array(gate_logits.data() + first, count));
+        out = out * array(h.data() + first, count) + (T(1) - out) * array(g.data() + first, count);
     });
 }
 
@@ -48,8 +53,10 @@ struct BlendGradient {
 template <class T>
 void blend_backward(Vector<const T> gate_logits, Vector<const T> h, Vector<const T> g, Vector<const T> dy,
                     BlendGradient<T> da, BlendGradient<T> dh, BlendGradient<T> dg) {
-    for_each_gate_piece(gate_logits, [&](Index first, const auto& alpha, const auto& beta) {
-        const Index count = alpha.size();
+    detail::for_each_piece(dy.size(), [&](Index first, Index count) {
+        T memory[detail::blend_piece];
+        auto alpha = array(memory, count);
+        alpha = detail::gate(array(gate_logits.data() + first, count));
         const auto grad = array(dy.data() + first, count);
         const auto put = [&](const BlendGradient<T>& to, const auto& value) {
             if (to.data == nullptr) return;
@@ -59,9 +66,9 @@ void blend_backward(Vector<const T> gate_logits, Vector<const T> h, Vector<const
             else
                 out = value;
         };
-        put(da, grad * (array(h.data() + first, count) - array(g.data() + first, count)) * alpha * beta);
+        put(da, grad * (array(h.data() + first, count) - array(g.data() + first, count)) * alpha * (T(1) - alpha));
         put(dh, grad * alpha);
-        put(dg, grad * beta);
+        put(dg, grad * (T(1) - alpha));
     });
 }
 
