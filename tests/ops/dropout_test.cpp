@@ -40,6 +40,14 @@ TEST_CASE("dropout") {
             }
         }
     }
+    SECTION("an element whose number is p itself stays") {
+        const RandomCall call = Generator(6).next_call();
+        for (std::size_t i = 0; i < 4; ++i) {
+            Generator generator(6);
+            const Tensor y = dropout(ones({4}), static_cast<double>(uniform(call.block(0)[i])), generator);
+            CHECK(y.data<float>()[i] > 0);
+        }
+    }
     SECTION("blocks beyond the 32nd bit of their number are the right ones") {
         const RandomCall call = Generator(8).next_call();
         std::array<std::int32_t, 64> words{};

@@ -65,6 +65,15 @@ TEST_CASE("softmax and log_softmax") {
                 for (const DType dtype : {float32, float64}) expect_values(op(to(from_vector(x, {2, 40}), dtype)), y);
             }
         }
+        DYNAMIC_SECTION(name << ": NaN among masked elements is not taken for a masked row") {
+            for (const DType dtype : {float32, float64}) {
+                for (std::size_t at = 0; at < 21; ++at) {
+                    std::vector<double> x(21, -inf);
+                    x[at] = std::nan("");
+                    expect_values(op(to(from_vector(x), dtype)), std::vector<double>(21, std::nan("")));
+                }
+            }
+        }
         DYNAMIC_SECTION(name << ": any number of threads gives the same bits") {
             expect_same_on_any_thread_count(op, randn({400, 251}));
             expect_same_on_any_thread_count(op, randn({3, 40'000}));
