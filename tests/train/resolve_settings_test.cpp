@@ -52,7 +52,7 @@ TEST_CASE("Settings: how long: one of three, ten epochs if none") {
     CHECK((s.steps == 7 && s.epochs == 0));
     CHECK_THROWS_WITH(resolved({{"steps", 7}, {"minutes", 1}}), contains("--steps and --minutes contradict"));
     CHECK_THROWS_WITH(resolved({{"steps", 0}}), contains("--steps must be above 0"));
-    CHECK_THROWS_WITH(resolved({{"epochs", -1}}), contains("--epochs must be above 0; got -1"));
+    CHECK_THROWS_WITH(resolved({{"epochs", -1}}), contains("--epochs must be above 0 and below 1e9; got -1"));
 }
 
 TEST_CASE("Settings: offsets and layers fit each other") {

@@ -94,11 +94,16 @@ public:
         config["data"] = std::move(data);
         config["training"] = to_json(settings);
         config["training"]["stop_after"] = 0;  // concerns this session alone
-        tokenizer.save(folder / tokenizer_file_name(tokenizer.kind()));
-        write_json(folder / "config.json", config, "train_lm");
-        LmRun run(folder, settings, plan, config, model, corpus, MetricsLog::create(folder / "metrics.jsonl"));
-        run.save_last();
-        return run;
+        try {
+            tokenizer.save(folder / tokenizer_file_name(tokenizer.kind()));
+            write_json(folder / "config.json", config, "train_lm");
+            LmRun run(folder, settings, plan, config, model, corpus, MetricsLog::create(folder / "metrics.jsonl"));
+            run.save_last();
+            return run;
+        } catch (...) {
+            remove_run(folder);  // a part of a run is no use to anybody
+            throw;
+        }
     }
 
     /// Continues a run from its checkpoint "last".
