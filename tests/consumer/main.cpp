@@ -1,5 +1,7 @@
-// What a user's program may look like: the facade in two translation units.
-#include <gflow/gflow.hpp>
+// What a user's program may look like. (That gflow.hpp in several units links is the business of headers/.)
+#include <gflow/core/create.hpp>
+#include <gflow/version.hpp>
+
 #include <iostream>
 
 gflow::Tensor twice(const gflow::Tensor& x);
