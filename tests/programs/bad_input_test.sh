@@ -67,14 +67,20 @@ if [ "$(id -u)" != 0 ]; then
 fi
 expect 1 "/proc/gflow" "$train" --data "$work/text.txt" $tiny --steps 2 --out /proc/gflow
 
-# A disk that takes no more: the limit on file sizes stands for it.
-(
-    trap '' XFSZ
-    ulimit -f 300  # kilobytes: enough for the tokenizer, not for the moments
-    expect 1 "optimizer.safetensors" "$train" --data "$work/text.txt" $tiny --steps 2 --out "$work/full"
-    [ "$failures" = 0 ]
-) || fail "a full disk"
+# A disk that takes no more, at the start and later: the limit on file sizes (in kilobytes) stands for it.
+limited() {
+    (
+        trap '' XFSZ
+        ulimit -f "$1"
+        shift
+        "$train" --data "$work/text.txt" $tiny --steps 2 --out "$work/full"
+    )
+}
+train_lm() { limited "$@"; }
+expect 1 "tokenizer.model" train_lm 100
 absent "$work/full"
+expect 1 "the checkpoint of step 0 stays; go on with: train_lm --resume $work/full" train_lm 300
+expect 0 "best step 2" "$train" --resume "$work/full"
 
 # Resume: no run, settings that may not change, another text, a damaged or missing checkpoint.
 expect 2 "holds no run" "$train" --resume "$work/hollow"

@@ -234,9 +234,11 @@ private:
     }
 
     void save_last() {
-        trainer_.store(state_);
-        state_.seconds = seconds();
-        save_checkpoint(folder_ / "last", model_, config_, &trainer_.optimizer(), &state_);
+        TrainingState now = state_;
+        trainer_.store(now);
+        now.seconds = seconds();
+        save_checkpoint(folder_ / "last", model_, config_, &trainer_.optimizer(), &now);
+        state_ = now;  // that of the checkpoint, also where the next one cannot be written
     }
     Outcome save_and_stop() {
         save_last();
