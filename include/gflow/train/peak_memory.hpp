@@ -1,4 +1,5 @@
 #pragma once
+#include <gflow/core/buffer_pool.hpp>
 #include <gflow/core/index.hpp>
 
 #include <fstream>
@@ -16,6 +17,12 @@ inline Index peak_memory() {
             return kilobytes * 1024;
         }
     return 0;
+}
+
+/// Gives cached memory back and starts the peak again from what is held now, where the system can do that (Linux).
+inline void forget_peak_memory() {
+    BufferPool::instance().trim();
+    std::ofstream("/proc/self/clear_refs") << "5";
 }
 
 }  // namespace gflow
