@@ -40,7 +40,7 @@ TEST_CASE("a size class holds what was asked for, with at most an eighth to spar
 }
 
 TEST_CASE("buffers are aligned, and used again") {
-    for (std::size_t bytes : {0, 1, 63, 64, 65, 1000, 100'000}) {
+    for (std::size_t bytes : {0UL, 1UL, 63UL, 64UL, 65UL, 1000UL, 100'000UL}) {
         std::byte* first = pool().allocate(bytes);
         CHECK(reinterpret_cast<std::uintptr_t>(first) % BufferPool::alignment == 0);
         if (bytes > 0) std::memset(first, 1, bytes);
@@ -123,7 +123,7 @@ void touch(const volatile std::byte* at) { (void)*at; }
 }  // namespace
 
 TEST_CASE("AddressSanitizer finds planted errors in pooled memory") {
-    for (std::size_t bytes : {1, 64, 100, 448, 512, 1000, 4096, 100'000}) {
+    for (std::size_t bytes : {1UL, 64UL, 100UL, 448UL, 512UL, 1000UL, 4096UL, 100'000UL}) {
         CAPTURE(bytes);
         std::byte* buffer = pool().allocate(bytes);
         CHECK(survives([&] { touch(buffer), touch(buffer + bytes - 1); }));

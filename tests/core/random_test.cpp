@@ -38,8 +38,8 @@ TEST_CASE("a generator's whole state is three integers") {
 
 TEST_CASE("other seeds, streams and calls give other numbers") {
     std::set<float> seen;
-    for (std::uint64_t seed : {0, 1, 2})
-        for (std::uint64_t stream : {0, 1, 2}) {
+    for (std::uint64_t seed : {0U, 1U, 2U})
+        for (std::uint64_t stream : {0U, 1U, 2U}) {
             Generator generator(seed, stream);
             for (int call = 0; call < 3; ++call) seen.insert(randn({1}, float32, 1, generator).item<float>());
         }
