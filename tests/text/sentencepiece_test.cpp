@@ -111,6 +111,8 @@ TEST_CASE("SentencePiece: ids, pieces and text are those of spm_encode and spm_d
     };
     const SentencePiece model(gflow::test::data_file(*data, "sentencepiece/test_model.model"));
     CHECK(model.vocab_size() == 1000);
+    // This model would make an unknown piece of a line end; spm_encode never shows it one.
+    CHECK(model.encode("a\na") == Ids{model.encode("a")[0], model.encode("a")[0]});
     for (const std::string name : {"botchan300", "edge"}) {
         const auto texts = lines_of("in_" + name + ".txt"), golden_ids = lines_of("test_model." + name + ".ids"),
                    pieces = lines_of("test_model." + name + ".pieces"),

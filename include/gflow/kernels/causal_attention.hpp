@@ -1,6 +1,7 @@
 #pragma once
 #include <gflow/core/random.hpp>
 #include <gflow/core/scratch.hpp>
+#include <gflow/kernels/exp.hpp>
 #include <gflow/kernels/gemm.hpp>
 
 #include <cmath>
@@ -64,7 +65,7 @@ void attention_head_forward(const AttentionHead<T>& head, Matrix<T> out, Vector<
             const Index seen = begin + row + 1;  // a query sees itself and what came before
             auto weights = array(p[row].data(), seen);
             const T peak = weights.template maxCoeff<Eigen::PropagateNaN>();
-            weights = (weights - peak).exp();
+            weights = exponential(weights - peak);
             const T sum = weights.sum();
             weights *= T(1) / sum;
             array(p[row].data() + seen, end - seen).setZero();
@@ -90,7 +91,7 @@ void attention_head_backward(const AttentionHead<T>& head, Matrix<const T> out, 
         for (Index row = 0; row < p.rows(); ++row) {
             const Index seen = begin + row + 1;
             auto weights = array(p[row].data(), seen);
-            weights = (weights - log_sum_exp[begin + row]).exp();
+            weights = exponential(weights - log_sum_exp[begin + row]);
             array(p[row].data() + seen, end - seen).setZero();
         }
         gemm_tile<T>(d_tile, transposed(head.v.row_range(0, end)), ds, Onto::overwrite);
@@ -156,7 +157,7 @@ void attention_step(Index heads, Vector<const T> q, Matrix<const T> keys, Matrix
         const auto query = vector(Vector<const T>(q.data() + first, head_size));
         vector(Vector<T>(memory)).noalias() = matrix(keys.col_range(first, last)) * query;
         weights *= scale;
-        weights = (weights - weights.template maxCoeff<Eigen::PropagateNaN>()).exp();
+        weights = exponential(weights - weights.template maxCoeff<Eigen::PropagateNaN>());
         weights *= T(1) / weights.sum();
         vector(Vector<T>(out.data() + first, head_size)).noalias() =
             matrix(values.col_range(first, last)).transpose() * vector(Vector<T>(memory));

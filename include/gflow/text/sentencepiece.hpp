@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -117,7 +118,14 @@ private:
                           "the file must be a SentencePiece model (.model)", {{"file", source}});
         model_ = std::move(model);
         detail::require_ok("SentencePiece", model_->Decode(std::vector<int>{unk_id()}, &unknown_));
-        line_by_line_ = ids_of("a\na") == ids_of(std::vector<std::string_view>{"a", "a"});
+        line_by_line_ = !knows_line_ends();
+    }
+
+    /// Whether a line end becomes a piece; in some models it vanishes, in others it is unknown.
+    bool knows_line_ends() const {
+        const auto whole = ids_of("a\na"), lines = ids_of(std::vector<std::string_view>{"a", "a"});
+        const auto unknown = [&](const auto& ids) { return std::count(ids.begin(), ids.end(), unk_id()); };
+        return whole != lines && unknown(whole) == unknown(lines);
     }
 
     std::vector<std::int32_t> ids_of(std::string_view text) const {
