@@ -92,12 +92,13 @@ Options options_from_json(const nlohmann::json& json, const std::string& where) 
 /// @param where  the name of the file, for errors
 /// @throws io_error naming what is missing, unknown or of the wrong type;  usage_error for settings out of range
 inline std::unique_ptr<LanguageModel> make_model(const nlohmann::json& config, const std::string& where,
-                                                 bool recompute = false) {
+                                                 bool recompute = false, DType dtype = float32) {
     StrictObject reader(config, where);
     const auto kind = reader.need<std::string>("model");
     const nlohmann::json& settings = reader.at("settings");
     const auto make = [&]<class Model, class Options>(Options options) -> std::unique_ptr<LanguageModel> {
         options.recompute = recompute;
+        options.dtype = dtype;
         return std::make_unique<Model>(options);
     };
     if (kind == "grassmann")
