@@ -88,7 +88,7 @@ TEST_CASE("under NoGrad it is the function itself") {
     CHECK_FALSE(checkpoint([](const Tensors& v) { return v[0] * 2; }, {x}).requires_grad());
 }
 
-TEST_CASE("an exception in the second forward leaves the mode as it was") {
+TEST_CASE("an exception in the second forward leaves the mode and the random numbers as they were") {
     Tensor x = leaf(ones({2}, float64));
     bool broken = false;
     const Tensor y = checkpoint(
@@ -98,6 +98,8 @@ TEST_CASE("an exception in the second forward leaves the mode as it was") {
         },
         {x});
     broken = true;
+    const Generator::State state = default_generator().state();
     CHECK_THROWS_WITH(sum(y).backward(), contains("broken"));
     CHECK(is_grad_enabled());
+    CHECK(default_generator().state() == state);
 }

@@ -9,6 +9,22 @@
 
 namespace gflow {
 
+namespace detail {
+
+/// f() with recording on and the random numbers of `state`; afterwards the generator is where it was, whatever happens.
+template <class F>
+Tensor replay(F f, const Generator::State& state) {
+    struct Restore {
+        Generator::State now = default_generator().state();
+        ~Restore() { default_generator().set_state(now); }
+    } restore;
+    default_generator().set_state(state);
+    const GradMode recording(true);
+    return f();
+}
+
+}  // namespace detail
+
 /// y = f(inputs), keeping only the inputs; backward computes f again. Trades time for the memory of f's insides.
 /// Random ops inside f draw the same numbers again, so dropout masks agree. Leaves that f captures (the weights of a
 /// layer) get their gradients too.
@@ -33,14 +49,7 @@ Tensor checkpoint(F f, const std::vector<Tensor>& inputs) {
                           again.push_back(saved[i].detach());
                           if (d.needed(i)) again[i].set_requires_grad();
                       }
-                      const Generator::State random_now = default_generator().state();
-                      default_generator().set_state(random_before);
-                      Tensor y_again;
-                      {
-                          const GradMode recording(true);
-                          y_again = f(again);
-                      }
-                      default_generator().set_state(random_now);
+                      const Tensor y_again = detail::replay([&] { return f(again); }, random_before);
                       if (y_again.requires_grad()) backward(y_again, dy);
                       for (std::size_t i = 0; i < count; ++i)
                           if (again[i].grad().defined()) d.add(i, again[i].grad());

@@ -35,8 +35,7 @@ inline bool will_record(const Inputs& inputs) { return is_grad_enabled() && inpu
 /// Makes `y`, computed from `inputs`, part of the graph. This is how every op of gflow is made, and how yours are:
 ///
 ///     Tensor square(const Tensor& x) {
-///         NoGrad plain;  // the ops inside compute the value only
-///         Tensor y = x * x;
+///         const Tensor y = x.detach() * x.detach();  // outside the graph: the value only
 ///         return record("square", {x}, y, {x}, [](const Saved& saved, const Tensor& dy, Gradients& d) {
 ///             d.add(0, 2.0 * saved[0] * dy);
 ///         });
