@@ -42,12 +42,12 @@ public:
         rest_.remove_prefix(length);
         if (drop_unk_)
             for (std::size_t at = 0; (at = line_.find(unk_literal, at)) != std::string::npos;)
-                line_.replace(at, unk_literal.size(), " ");
+                line_.replace(at, unk_literal.size(), 1, ' ');
         // The trainer would leave out a line that holds one of its separators.
         for (const std::string_view reserved : {std::string_view("\t"), std::string_view("\xE2\x96\x85"),
                                                 std::string_view("\0", 1), std::string_view("\n")})
             for (std::size_t at = 0; (at = line_.find(reserved, at)) != std::string::npos;)
-                line_.replace(at, reserved.size(), " ");
+                line_.replace(at, reserved.size(), 1, ' ');
     }
 
 private:
