@@ -61,6 +61,13 @@ diff -r "$out" "$work/before" >/dev/null || fail "a refused run has changed the 
 expect 0 "" $run --overwrite --seed 3
 cmp -s "$out/last/model.safetensors" "$work/before/last/model.safetensors" && fail "--overwrite changed nothing"
 expect 1 "$work/text.txt" "$train" --data "$work/text.txt" $tiny --steps 2 --out "$work/text.txt"
+$train --data "$work/text.txt" $tiny --steps 100000 --out "$work/busy" >/dev/null 2>&1 &
+busy=$!
+for _ in $(seq 100); do [ -e "$work/busy/last" ] && break; sleep 0.1; done
+expect 1 "is in use by another run" "$train" --resume "$work/busy"
+expect 1 "is in use by another run" "$train" --data "$work/text.txt" $tiny --steps 2 --out "$work/busy" --overwrite
+kill -TERM $busy
+wait $busy
 if [ "$(id -u)" != 0 ]; then
     mkdir "$work/locked" && chmod 500 "$work/locked"
     expect 1 "$work/locked" "$train" --data "$work/text.txt" $tiny --steps 2 --out "$work/locked/run"

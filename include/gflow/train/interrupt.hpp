@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <csignal>
+#include <cstddef>
 
 namespace gflow {
 
@@ -7,8 +9,8 @@ namespace detail {
 inline volatile std::sig_atomic_t interrupted = 0;
 }
 
-/// While one of these lives, Ctrl-C and SIGTERM only raise a flag, so that a run can finish its step and save.
-/// The second signal of a kind ends the process as usual.
+/// While one of these lives, Ctrl-C, SIGTERM and a closed terminal only raise a flag, so that a run can finish its step
+/// and save. The second signal of a kind ends the process as usual. A SIGHUP that is ignored (nohup) stays ignored.
 class InterruptGuard {
 public:
     InterruptGuard() {
@@ -16,21 +18,20 @@ public:
         struct sigaction action {};
         action.sa_handler = [](int) { detail::interrupted = 1; };
         action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-        ::sigaction(SIGINT, &action, &before_int_);
-        ::sigaction(SIGTERM, &action, &before_term_);
+        for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &action, &before_[i]);
+        if (before_.back().sa_handler == SIG_IGN) ::sigaction(SIGHUP, &before_.back(), nullptr);
     }
     InterruptGuard(const InterruptGuard&) = delete;
     InterruptGuard& operator=(const InterruptGuard&) = delete;
     ~InterruptGuard() {
-        ::sigaction(SIGINT, &before_int_, nullptr);
-        ::sigaction(SIGTERM, &before_term_, nullptr);
+        for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
     }
 
     bool raised() const { return detail::interrupted != 0; }
 
 private:
-    struct sigaction before_int_ {};
-    struct sigaction before_term_ {};
+    static constexpr std::array<int, 3> signals{SIGINT, SIGTERM, SIGHUP};
+    std::array<struct sigaction, 3> before_{};
 };
 
 }  // namespace gflow

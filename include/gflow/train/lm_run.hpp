@@ -150,7 +150,7 @@ public:
                 if (!evaluate_now(progress, stop)) return save_and_stop();
                 save_last();
                 progress.skip_time();
-            } else if (m.step % settings_.checkpoint_every == 0) {
+            } else if (m.step % settings_.checkpoint_every == 0 || seconds() - state_.seconds > longest_gap) {
                 save_last();
                 progress.skip_time();
             }
@@ -159,6 +159,8 @@ public:
     }
 
 private:
+    static constexpr double longest_gap = 600;  // seconds without a checkpoint, however slow the steps are
+
     LmRun(std::filesystem::path folder, LmSettings settings, const RunPlan& plan, nlohmann::ordered_json config,
           LanguageModel& model, const LmCorpus& corpus, MetricsLog log)
         : folder_(std::move(folder)),
