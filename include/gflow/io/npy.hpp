@@ -136,9 +136,9 @@ inline Tensor load_npy(const std::filesystem::path& path) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     require_file(text.substr(0, 6) == "\x93NUMPY" && text.size() >= 10, "this must be an npy file",
                  {{"bytes", text.size()}});
-    const int version = static_cast<int>(bytes[6]);
-    require_file(version >= 1 && version <= 3, "the version must be 1, 2 or 3", {{"version", version}});
-    const std::size_t start = version == 1 ? 10 : 12;
+    const int format = static_cast<int>(bytes[6]);
+    require_file(format >= 1 && format <= 3, "the version must be 1, 2 or 3", {{"version", format}});
+    const std::size_t start = format == 1 ? 10 : 12;
     std::size_t length = 0;
     for (std::size_t i = start; i-- > 8 && text.size() >= start;)
         length = length * 256 + static_cast<std::size_t>(bytes[i]);
