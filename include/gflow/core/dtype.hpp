@@ -52,7 +52,7 @@ struct DTypeOf<std::uint8_t> {
 template <class T>
 inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
 
-/// Calls f with a value of the C++ type that dtype stands for: visit(dtype, [&]<class T>(T) { … }).
+/// Calls f with a value of the C++ type that dtype stands for: `visit(dtype, [&]<class T>(T) { … })`.
 template <class F>
 decltype(auto) visit(DType dtype, F&& f) {
     switch (dtype) {

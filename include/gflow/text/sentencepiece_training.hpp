@@ -16,8 +16,8 @@ namespace gflow {
 
 /// Settings of SentencePiece::train.
 struct SentencePieceTraining {
-    Index size = 8000;                   ///< pieces, with <unk>, <s> and </s>
-    double character_coverage = 0.9995;  ///< share of the text's characters that must have a piece; the rest is <unk>
+    Index size = 8000;                   ///< pieces, with `<unk>`, `<s>` and `</s>`
+    double character_coverage = 0.9995;  ///< share of the text's characters that must have a piece; the rest is unknown
 };
 
 namespace detail {
