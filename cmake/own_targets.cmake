@@ -55,6 +55,18 @@ function(gflow_needs file libraries missing)
     set(${missing} "${absent}" PARENT_SCOPE)
 endfunction()
 
+# The heavy kernels, compiled once for all our programs and tests; whoever links gflow_instances does not compile them
+# again. (A user of the library has everything in his own unit, as ever.)
+add_library(gflow_instances INTERFACE)
+file(GLOB instances CONFIGURE_DEPENDS ${gflow_SOURCE_DIR}/tests/instances/*.cpp)
+if(instances)
+    add_library(gflow_kernels OBJECT ${instances})
+    target_link_libraries(gflow_kernels PRIVATE gflow::gflow)
+    gflow_own(gflow_kernels)
+    target_compile_definitions(gflow_instances INTERFACE GFLOW_EXTERN_TEMPLATES)
+    target_link_libraries(gflow_instances INTERFACE $<TARGET_OBJECTS:gflow_kernels>)
+endif()
+
 # All programs at once: cmake --build build --target gflow_programs
 add_custom_target(gflow_programs)
 
@@ -70,7 +82,7 @@ function(gflow_program file)
     endif()
     add_executable(${name} ${file})
     gflow_own(${name})
-    target_link_libraries(${name} PRIVATE ${libraries})
+    target_link_libraries(${name} PRIVATE ${libraries} gflow_instances)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${gflow_BINARY_DIR}/bin)
     add_dependencies(gflow_programs ${name})
 endfunction()
