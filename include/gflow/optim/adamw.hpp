@@ -3,6 +3,7 @@
 #include <gflow/optim/grad_norm.hpp>
 #include <gflow/optim/parameter_groups.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 

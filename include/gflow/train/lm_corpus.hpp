@@ -3,6 +3,7 @@
 #include <gflow/text/load_tokenizer.hpp>
 
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>

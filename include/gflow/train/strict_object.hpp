@@ -3,9 +3,10 @@
 #include <gflow/core/index.hpp>
 #include <gflow/io/json_file.hpp>
 
-#include <limits>
+#include <cstdint>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace gflow {
