@@ -97,13 +97,14 @@ void make_model(Contestant& one, const Tokenizer& tokenizer) {
     one.model = gflow::make_model(model_config(one.settings, tokenizer.vocab_size()), "recipe");
 }
 
-/// Steps and evaluations that the slower model can do in `seconds`; at most a sixth of the time goes into evaluation.
+/// Steps and evaluations that the slower model can do in `seconds`: about a sixth of the time goes into evaluation, and
+/// two points make a curve.
 void fix_steps(std::vector<Contestant>& all, double seconds, Index batches_per_epoch) {
     const auto slower = std::max_element(
         all.begin(), all.end(), [](const Contestant& a, const Contestant& b) { return a.timing.step < b.timing.step; });
     RunTiming timing = slower->timing;
     timing.spent = 0;
-    const auto evaluations = std::clamp<Index>(static_cast<Index>(seconds / 6 / timing.evaluation) - 2, 1, 12);
+    const auto evaluations = std::clamp<Index>(static_cast<Index>(seconds / 6 / timing.evaluation) - 2, 2, 12);
     const double for_steps = seconds - timing.evaluation * static_cast<double>(evaluations + 2);
     const Index steps = std::max<Index>(1, static_cast<Index>(for_steps / timing.step));
     for (Contestant& one : all) {
