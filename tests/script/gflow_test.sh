@@ -78,3 +78,46 @@ printf '#!/usr/bin/env bash\necho "E: no network"; exit 100\n' >"$work/bare/apt-
 expect 1 build
 err_has "E: no network"
 err_has "apt-get could not install"
+
+# A copy of the script in a folder of its own, with stand-ins for what it calls.
+path=
+copy=$work/copy
+mkdir -p "$copy/data" "$copy/build/bin" "$copy/tools"
+cp "$gflow" "$copy/gflow"
+gflow=$copy/gflow
+
+if command -v clang-format >/dev/null; then
+    cp "$GFLOW_SOURCE_DIR/.clang-format" "$copy"
+    mkdir "$copy/include"
+    echo "int a;" >"$copy/include/a.hpp"
+    echo "int  b ;" >"$copy/build/b.hpp"  # not a source
+    expect 0 fmt --check
+    echo "int  a ;" >"$copy/include/a.hpp"
+    expect 123 fmt --check
+    err_has "a.hpp:1:"
+    expect 0 fmt
+    grep -qx "int a;" "$copy/include/a.hpp" || fail "fmt did not format"
+    grep -qx "int  b ;" "$copy/build/b.hpp" || fail "fmt went into build/"
+else
+    echo "skipped: no clang-format here"
+fi
+
+# The quickstart trains all the same where Wikitext-2 cannot be had.
+printf '#!/usr/bin/env bash\n' >"$copy/tools/cmake"
+printf '#!/usr/bin/env bash\necho "trained with $*"\n' >"$copy/build/bin/quickstart"
+chmod +x "$copy/tools/cmake" "$copy/build/bin/quickstart"
+quickstart() {
+    env -u GFLOW_DATA PATH="$copy/tools:$PATH" ${1:+GFLOW_DATA="$1"} "$bash" "$gflow" quickstart --minutes 1 >"$out" 2>"$err" ||
+        fail "quickstart: exit code $?"
+    out_has "trained with --minutes 1"
+}
+says_no_data() { grep -qF "no Wikitext-2: training on the text of this repository instead" "$out"; }
+echo 'raise SystemExit("fetch: no network")' >"$copy/data/fetch"
+quickstart ""
+says_no_data || fail "the quickstart does not say that it goes without Wikitext-2"
+quickstart "$work"
+! says_no_data || fail "the quickstart fetches although GFLOW_DATA is set"
+echo 'print("fetched")' >"$copy/data/fetch"
+quickstart ""
+out_has "fetched"
+! says_no_data || fail "the quickstart complains after a fetch that worked"

@@ -41,14 +41,14 @@ TEST_CASE("plan_run: steps as given, or from epochs; one evaluation an epoch") {
     CHECK(parts.plan().eval_every == 4);
 }
 
-TEST_CASE("plan_run: warm-up is 5 % of the steps, at most 2,000, unless given") {
+TEST_CASE("plan_run: warm-up is a tenth of the steps, at most 2,000, unless given") {
     Parts parts;
     const auto warmup = [&](Index steps) {
         parts.settings.steps = steps;
         return parts.plan().warmup;
     };
-    CHECK(warmup(100) == 5);
-    CHECK(warmup(19) == 0);
+    CHECK(warmup(100) == 10);
+    CHECK(warmup(9) == 0);
     CHECK(warmup(1'000'000) == 2000);
     parts.settings.warmup = 50;
     CHECK(warmup(100) == 50);
@@ -60,7 +60,7 @@ TEST_CASE("plan_run: minutes are turned into steps by measuring") {
     parts.settings.minutes = 0.02;
     const RunPlan plan = parts.plan();
     CHECK(plan.steps >= 1);
-    CHECK(plan.warmup == std::min<Index>(plan.steps / 20, 2000));
+    CHECK(plan.warmup == std::min<Index>(plan.steps / 10, 2000));
 }
 
 TEST_CASE("trainer_options hand on every setting of a step") {

@@ -21,8 +21,8 @@ struct LmSettings {
     double minutes = 0;
 
     Index seq_len = 128, batch = 32;
-    double lr = 6e-4, min_lr = -1;  // −1: a tenth of lr
-    Index warmup = -1;              // −1: 5 % of the steps, at most 2,000
+    double lr = 5e-4, min_lr = -1;  // −1: a tenth of lr
+    Index warmup = -1;              // −1: a tenth of the steps, at most 2,000
     std::string schedule = "cosine";
     double weight_decay = 0.01, beta1 = 0.9, beta2 = 0.98, eps = 1e-8, clip = 1;
     Index seed = 1, threads = 0;
@@ -72,7 +72,7 @@ inline std::vector<Setting> settings_of(LmSettings& s) {
         {"batch", step, "chunks per update", &s.batch},
         {"lr", step, "peak learning rate of AdamW", &s.lr},
         {"min_lr", step, "learning rate at the end (default: a tenth of --lr)", &s.min_lr},
-        {"warmup", step, "updates of rising learning rate (default: 5 % of all, at most 2,000)", &s.warmup},
+        {"warmup", step, "updates of rising learning rate (default: a tenth of all, at most 2,000)", &s.warmup},
         {"schedule", step, "after warm-up: constant, linear or cosine", &s.schedule},
         {"weight_decay", step, "not for biases, LayerNorm and embeddings", &s.weight_decay},
         {"beta1", step, "decay of the mean of gradients", &s.beta1},

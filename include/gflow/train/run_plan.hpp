@@ -29,7 +29,7 @@ namespace detail {
 
 inline RunPlan plan_of(const LmSettings& s, Index steps, Index batches_per_epoch) {
     RunPlan plan{steps, s.warmup, s.eval_every, batches_per_epoch};
-    if (plan.warmup < 0) plan.warmup = std::min<Index>(steps / 20, 2000);
+    if (plan.warmup < 0) plan.warmup = std::min<Index>(steps / 10, 2000);
     if (plan.warmup > steps)
         throw usage_error("--warmup " + std::to_string(plan.warmup) + " must be at most the number of steps, " +
                           std::to_string(steps));
