@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <gflow/train/evaluate.hpp>
 #include <gflow/train/format.hpp>
+#include <gflow/train/progress.hpp>
 #include <gflow/train/run_folder.hpp>
 #include <iostream>
 #include <string>
@@ -29,6 +30,15 @@ struct Arguments {
     bool json = false;
 };
 
+/// The progress goes to standard error, so that the result can be piped.
+Evaluation evaluate_with_progress(LanguageModel& model, const LmText& text, Index length, Index batch) {
+    Progress progress(std::cerr, is_terminal(2));
+    return *evaluate(model, text, length, batch, [&](double done) {
+        progress.activity("evaluating", done);
+        return false;
+    });
+}
+
 int run(const Arguments& arguments) {
     if (arguments.threads > 0) set_num_threads(arguments.threads);
     const LoadedModel loaded = load_run(arguments.checkpoint, arguments.which);
@@ -38,7 +48,7 @@ int run(const Arguments& arguments) {
                           ", the model's number of positions; got " + std::to_string(length));
     const LmText text = encode_text(*loaded.tokenizer, read_text(arguments.text));
     if (text.ids.size() < 2) throw io_error(arguments.text + " has fewer than 2 tokens: give more text");
-    const Evaluation e = *evaluate(*loaded.model, text, length, arguments.batch);
+    const Evaluation e = evaluate_with_progress(*loaded.model, text, length, arguments.batch);
     if (arguments.json) {
         std::cout << nlohmann::ordered_json{{"checkpoint", loaded.folder.string()},
                                             {"text", arguments.text},

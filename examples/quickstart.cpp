@@ -6,6 +6,7 @@
 #include <gflow/train/generate.hpp>
 #include <gflow/train/interrupt.hpp>
 #include <gflow/train/lm_run.hpp>
+#include <gflow/train/replaced_run.hpp>
 #include <gflow/train/report.hpp>
 #include <iostream>
 #include <memory>
@@ -123,11 +124,12 @@ bool train(Contestant& one, const fs::path& folder, const Tokenizer& tokenizer, 
     std::cout << '\n' << one.title << ": " << format_count(one.model->parameter_count()) << " parameters" << std::endl;
     make_directory(folder);
     const FolderClaim claim(folder);
-    remove_run(folder);
+    ReplacedRun earlier(folder);
     make_model(one, tokenizer);
     forget_peak_memory();
     LmRun run = LmRun::begin(folder, one.settings, plan_run(one.settings, *one.model, corpus), tokenizer, *one.model,
                              corpus, {{"name", text.name}, {"unk_as_token", text.unk_as_token}});
+    earlier.drop();
     Progress progress(std::cout, is_terminal(1));
     if (run.train(progress, [&] { return interrupt.raised(); }) == LmRun::Outcome::stopped) return false;
     one.result = run.result();

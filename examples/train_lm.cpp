@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <gflow/train/interrupt.hpp>
 #include <gflow/train/lm_run.hpp>
+#include <gflow/train/replaced_run.hpp>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -102,9 +103,10 @@ void begin(Parts& parts, const Arguments& arguments, GivenSettings given) {
     parts.model = make_model(config, "settings", s.recompute);
     if (s.minutes > 0) std::cout << "measuring 20 steps" << std::endl;
     const RunPlan plan = plan_run(s, *parts.model, parts.corpus);
-    if (arguments.overwrite) remove_run(out);
+    ReplacedRun earlier(out);
     parts.run.emplace(LmRun::begin(out, s, plan, *parts.tokenizer, *parts.model, parts.corpus,
                                    {{"paths", s.data}, {"unk_as_token", s.unk_as_token}}));
+    earlier.drop();
     introduce(parts, out);
 }
 
@@ -113,9 +115,10 @@ void resume(Parts& parts, const Arguments& arguments, const GivenSettings& given
     const fs::path folder = arguments.resume;
     if (!arguments.out.empty() || !arguments.config.empty() || arguments.overwrite)
         throw usage_error("--resume takes its settings from the run: leave out --out, --config and --overwrite");
-    if (!detail::path_exists(folder / "config.json"))
+    if (!holds_run(folder))
         throw usage_error(folder.string() + " holds no run: name the --out folder of one that was stopped");
     parts.claim.emplace(folder);
+    ReplacedRun::recover(folder);
     const auto config = read_json<nlohmann::ordered_json>(folder / "config.json", "train_lm");
     const std::string where = (folder / "config.json").string();
     StrictObject reader(nlohmann::json(config), where);

@@ -58,7 +58,10 @@ cp -r "$out" "$work/before"
 expect 2 "already holds a run: go on with --resume $out, or give --overwrite" $run
 expect 1 "$work/none.txt" "$train" --data "$work/none.txt" $tiny --steps 2 --out "$out" --overwrite
 diff -r "$out" "$work/before" >/dev/null || fail "a refused run has changed the earlier one"
+(trap '' XFSZ && ulimit -f 16 && expect 1 "File too large" $run --overwrite --seed 3) || exit 1  # as a full disk
+diff -r "$out" "$work/before" || fail "an --overwrite that could not write has changed the earlier run"
 expect 0 "" $run --overwrite --seed 3
+absent "$out/replaced"
 cmp -s "$out/last/model.safetensors" "$work/before/last/model.safetensors" && fail "--overwrite changed nothing"
 expect 1 "$work/text.txt" "$train" --data "$work/text.txt" $tiny --steps 2 --out "$work/text.txt"
 $train --data "$work/text.txt" $tiny --steps 100000 --out "$work/busy" >/dev/null 2>&1 &

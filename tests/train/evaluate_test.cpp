@@ -81,9 +81,13 @@ TEST_CASE("evaluate of a model that knows nothing finds the size of the vocabula
 TEST_CASE("evaluate stops when asked, and leaves nothing recorded") {
     manual_seed(1);
     TransformerLM model({.vocab_size = 11, .max_length = 6, .d_model = 8, .layers = 1, .d_ff = 16, .heads = 2});
-    int asked = 0;
-    CHECK_FALSE(evaluate(model, text_of(50), 6, 1, [&] { return ++asked == 3; }).has_value());
-    CHECK(asked == 3);
+    std::vector<double> done;
+    const auto stop = [&](double part) {
+        done.push_back(part);
+        return done.size() == 3;
+    };
+    CHECK_FALSE(evaluate(model, text_of(50), 6, 1, stop).has_value());
+    CHECK(done == std::vector<double>{0, 1.0 / 9, 2.0 / 9});
     CHECK(model.training());
     CHECK_THROWS_AS(evaluate(model, text_of(1), 6, 1), usage_error);
 }

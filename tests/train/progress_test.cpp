@@ -183,3 +183,21 @@ TEST_CASE("Progress measures speed") {
         CHECK(watched.progress.tokens_per_second() == Approx(600));
     }
 }
+
+TEST_CASE("Progress shows another activity in the place of the live line, on a terminal only") {
+    Watched watched(true);
+    watched.progress.activity("validating", 0.456);
+    CHECK(watched.printed() == "\rvalidating  45 %\x1b[K");
+    watched.progress.activity("validating", 0.5);
+    CHECK(watched.printed().empty());  // too soon to draw again
+    watched.now += 1;
+    watched.width = 12;
+    watched.progress.activity("validating", 0.999);
+    CHECK(watched.printed() == "\rvalidating \x1b[K");
+    watched.progress.message("done");
+    CHECK(watched.printed() == "\r\x1b[Kdone\n");
+
+    Watched piped(false);
+    piped.progress.activity("validating", 0.5);
+    CHECK(piped.printed().empty());
+}

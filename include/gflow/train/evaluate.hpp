@@ -28,9 +28,10 @@ inline Tensor targets_of(const ChunkBatch& rows) { return from_vector(rows.targe
 
 /// Evaluates the text as one stream cut into chunks of `length`: chunk i sees x[iL, iL+L) and must say x[iL+1, iL+L+1);
 /// the last, partial chunk counts. So each token but the first is a target once. Dropout is off.
-/// @param stop  asked between batches; if it says yes, nothing is returned
+/// @param stop  asked between batches, and told which part of the text is done, 0 to 1; if it says yes, nothing is
+///              returned
 inline std::optional<Evaluation> evaluate(LanguageModel& model, const LmText& text, Index length, Index batch,
-                                          const std::function<bool()>& stop = {}) {
+                                          const std::function<bool(double)>& stop = {}) {
     struct Restore {
         LanguageModel& model;
         bool training;
@@ -41,7 +42,7 @@ inline std::optional<Evaluation> evaluate(LanguageModel& model, const LmText& te
     const EvaluationChunks chunks(text.ids, length, batch);
     Evaluation result{0, chunks.targets(), text.words, text.bytes};
     for (Index i = 0; i < chunks.batches(); ++i) {
-        if (stop && stop()) return std::nullopt;
+        if (stop && stop(static_cast<double>(i) / static_cast<double>(chunks.batches()))) return std::nullopt;
         const ChunkBatch rows = chunks[i];
         result.nats += model.loss(inputs_of(rows), targets_of(rows)).item() * static_cast<double>(rows.targets.size());
     }

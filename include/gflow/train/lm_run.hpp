@@ -112,7 +112,7 @@ public:
                 progress.skip_time();
             }
         }
-        return finish(stop) ? Outcome::finished : save_and_stop();
+        return finish(progress, stop) ? Outcome::finished : save_and_stop();
     }
 
 private:
@@ -159,9 +159,16 @@ private:
         return step > state_.evaluated_at && (step % plan_.eval_every == 0 || step == plan_.steps);
     }
 
+    std::optional<Evaluation> evaluate_on(const LmText& text, const char* what, Progress& progress, const Stop& stop) {
+        return evaluate(model_, text, settings_.seq_len, settings_.batch, [&](double done) {
+            progress.activity(what, done);
+            return stop();
+        });
+    }
+
     /// Evaluates on the validation text and keeps the weights if they are the best so far. False if stopped.
     bool evaluate_now(Progress& progress, const Stop& stop) {
-        const auto valid = evaluate(model_, corpus_.valid, settings_.seq_len, settings_.batch, stop);
+        const auto valid = evaluate_on(corpus_.valid, "validating", progress, stop);
         if (!valid) return false;
         if (!std::isfinite(valid->loss()))
             throw diverged_error("the validation loss is no finite number at step " +
@@ -205,11 +212,9 @@ private:
     }
 
     /// Evaluates the last and the best weights on both texts and writes result.json. False if stopped.
-    bool finish(const Stop& stop) {
-        const auto on = [&](const LmText& text) {
-            return evaluate(model_, text, settings_.seq_len, settings_.batch, stop);
-        };
-        const auto last_test = on(corpus_.test);
+    bool finish(Progress& progress, const Stop& stop) {
+        const auto test = [&] { return evaluate_on(corpus_.test, "testing", progress, stop); };
+        const auto last_test = test();
         if (!last_test) return false;
         const auto of_valid = [&](double loss) {
             const Index targets = static_cast<Index>(corpus_.valid.ids.size()) - 1;
@@ -220,7 +225,7 @@ private:
             TensorMap weights;
             for (const auto& [name, weight] : model_.state_dict()) weights.emplace(name, clone(weight));
             load_weights(folder_ / "best", model_);
-            best_test = on(corpus_.test);
+            best_test = test();
             model_.load_state_dict(weights);
             if (!best_test) return false;
         }

@@ -83,11 +83,25 @@ public:
     /// Time since the last update does not count: an evaluation or a checkpoint, to be called after it.
     void skip_time() { measured_at_ = options_.clock(); }
 
+    /// On a terminal, shows in the place of the live line what else takes time: "validating  45 %". The next update
+    /// or message brings the live line back.
+    void activity(std::string_view what, double done) {
+        const double now = options_.clock();
+        if (!terminal_ || finished_ || (shown_ && now - shown_at_ < options_.redraw_seconds)) return;
+        shown_ = true;
+        shown_at_ = now;
+        char percent[16];
+        std::snprintf(percent, sizeof percent, "  %.0f %%", std::floor(100 * done));
+        const std::string line = std::string(what) + percent;
+        out_ << '\r' << line.substr(0, static_cast<std::size_t>(std::max(options_.width() - 1, 0))) << "\x1b[K";
+        out_.flush();
+    }
+
     /// Prints a line of its own, above the live line.
     void message(std::string_view line) {
         clear();
         out_ << line << '\n';
-        if (is_live()) draw();
+        if (is_live() && measured_at_) draw();
         out_.flush();
     }
 

@@ -23,9 +23,12 @@ inline bool path_exists(const std::filesystem::path& path) {
 
 /// Everything that a run writes into its folder.
 inline std::vector<std::string> run_files() {
-    return {"config.json", "metrics.jsonl", "result.json", "tokenizer.txt", "tokenizer.model",
-            "best",        "best.old",      "last",        "last.old"};
+    return {"last",        "last.old",      "best",          "best.old",       "config.json",
+            "result.json", "metrics.jsonl", "tokenizer.txt", "tokenizer.model"};
 }
+
+/// Within a run's folder: the earlier run, while a new one begins in its place (train/replaced_run.hpp).
+inline constexpr const char* set_aside = "replaced";
 
 }  // namespace detail
 
@@ -33,7 +36,7 @@ inline std::vector<std::string> run_files() {
 inline bool holds_run(const std::filesystem::path& folder) {
     for (const std::string& name : detail::run_files())
         if (detail::path_exists(folder / name)) return true;
-    return false;
+    return detail::path_exists(folder / detail::set_aside);
 }
 
 /// Removes a run, and nothing else that lies in its folder.
