@@ -7,7 +7,7 @@
 #include <gflow/train/interrupt.hpp>
 #include <gflow/train/lm_run.hpp>
 #include <gflow/train/replaced_run.hpp>
-#include <gflow/train/report.hpp>
+#include <gflow/train/run_summary.hpp>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -75,8 +75,6 @@ struct Contestant {
     std::unique_ptr<LanguageModel> model{};
     RunTiming timing{};
     RunResult result{};
-    double tokens_per_s = 0;
-    std::vector<MetricsRecord> metrics{};
     std::string sample{};
 };
 
@@ -133,12 +131,6 @@ bool train(Contestant& one, const fs::path& folder, const Tokenizer& tokenizer, 
     Progress progress(std::cout, is_terminal(1));
     if (run.train(progress, [&] { return interrupt.raised(); }) == LmRun::Outcome::stopped) return false;
     one.result = run.result();
-    one.metrics = read_metrics(folder / "metrics.jsonl");
-    std::vector<double> speeds;
-    for (const MetricsRecord& record : one.metrics)
-        if (record.contains("tokens_per_s")) speeds.push_back(metric(record, "tokens_per_s"));
-    std::nth_element(speeds.begin(), speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2), speeds.end());
-    one.tokens_per_s = speeds[speeds.size() / 2];
     load_weights(folder / "best", *one.model);
     one.model->eval();
     one.sample = generate(*one.model, tokenizer, text.prompt,
@@ -146,64 +138,8 @@ bool train(Contestant& one, const fs::path& folder, const Tokenizer& tokenizer, 
     return true;
 }
 
-std::string shown(double value, const char* format) {
-    char text[40];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
-
-ReportTable table_of(const std::vector<Contestant>& all) {
-    ReportTable table{.columns = {"model", "parameters", "tokens", "validation perplexity", "nats per word", "tokens/s",
-                                  "peak memory", "time"}};
-    for (const Contestant& one : all)
-        table.rows.push_back({one.title, format_count(one.result.parameters), format_count(one.result.tokens),
-                              shown(one.result.best_valid.perplexity(), "%.2f"),
-                              shown(one.result.best_valid.nats_per_word(), "%.3f"),
-                              format_count(std::llround(one.tokens_per_s)),
-                              format_count(one.result.peak_memory >> 20) + " MB", format_duration(one.result.seconds)});
-    table.note = "One seed, one short run: which of the two is ahead here says little about longer training.";
-    return table;
-}
-
-void print(const ReportTable& table) {
-    std::vector<std::size_t> width;
-    for (const std::string& column : table.columns) width.push_back(column.size());
-    for (const auto& row : table.rows)
-        for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
-    const auto line = [&](const std::vector<std::string>& row) {
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            const std::string gap(width[i] - row[i].size(), ' ');
-            std::cout << (i == 0 ? row[i] + gap : "  " + gap + row[i]);
-        }
-        std::cout << '\n';
-    };
-    std::cout << '\n';
-    line(table.columns);
-    for (const auto& row : table.rows) line(row);
-}
-
-LineChart chart_of(const std::vector<Contestant>& all) {
-    LineChart chart{.title = "Loss while training",
-                    .x_label = "tokens seen",
-                    .y_label = "nats per token",
-                    .smoothing = 1 + static_cast<Index>(all[0].metrics.size() / 40),
-                    .note = "Lines: training batches (with dropout), smoothed; dashed: validation."};
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        ChartSeries training{.name = all[i].title + ", training", .color = static_cast<int>(i)};
-        ChartSeries valid{.name = all[i].title + ", validation", .color = static_cast<int>(i), .dashed = true};
-        for (const MetricsRecord& record : all[i].metrics) {
-            ChartSeries& series = record.contains("loss") ? training : valid;
-            series.x.push_back(metric(record, "tokens"));
-            series.y.push_back(metric(record, record.contains("loss") ? "loss" : "valid_loss"));
-        }
-        chart.series.push_back(training);
-        chart.series.push_back(valid);
-    }
-    return chart;
-}
-
 Report report_of(const std::vector<Contestant>& all, const Text& text, const LmCorpus& corpus,
-                 const ReportTable& table) {
+                 const std::vector<RunSummary>& runs) {
     const LmSettings& s = all[0].settings;
     Report report;
     report.title = "gflow quickstart: two language models, one recipe";
@@ -211,8 +147,10 @@ Report report_of(const std::vector<Contestant>& all, const Text& text, const LmC
         "GrassmannLM mixes tokens through the planes that pairs of reduced states span (arXiv 2512.19428); "
         "TransformerLM is the same model with causal self-attention. Text, tokenizer, recipe, seed and "
         "number of steps are the same for both."};
-    report.tables = {table};
-    report.charts = {chart_of(all)};
+    report.tables = {table_of(runs)};
+    report.tables[0].note =
+        "One seed, one short run: which of the two is ahead here says little about longer training.";
+    report.charts = {chart_of(runs)};
     for (const Contestant& one : all) report.texts.push_back({one.title, text.prompt, one.sample});
     const auto count = [](const LmText& part) { return format_count(static_cast<Index>(part.ids.size())); };
     report.facts = {{"text", text.name},
@@ -231,8 +169,8 @@ Report report_of(const std::vector<Contestant>& all, const Text& text, const LmC
                     {"gflow", version}};
     for (const Contestant& one : all)
         report.facts.push_back({one.title, "best at step " + format_count(one.result.best_step) + "; test perplexity " +
-                                               shown(one.result.best_test.perplexity(), "%.2f") + " (best), " +
-                                               shown(one.result.last_test.perplexity(), "%.2f") + " (last)"});
+                                               detail::shown(one.result.best_test.perplexity(), "%.2f") + " (best), " +
+                                               detail::shown(one.result.last_test.perplexity(), "%.2f") + " (last)"});
     return report;
 }
 
@@ -268,9 +206,10 @@ int run(const Arguments& arguments) {
     for (Contestant& one : all)
         if (!train(one, out / one.name, *tokenizer, corpus, text, interrupt))
             return program::complain("quickstart", "stopped; run it again for the comparison", 130);
-    const ReportTable table = table_of(all);
-    print(table);
-    write_report(out / "report.html", report_of(all, text, corpus, table));
+    std::vector<RunSummary> runs;
+    for (const Contestant& one : all) runs.push_back(read_run_summary(out / one.name, one.title));
+    std::cout << '\n' << to_text(table_of(runs));
+    write_report(out / "report.html", report_of(all, text, corpus, runs));
     std::cout << "\ncurves and samples: " << (out / "report.html").string()
               << "\nlet a model write:   ./gflow build generate && build/bin/generate --checkpoint "
               << (out / "grassmann").string() << " --prompt \"" << text.prompt << "\"" << std::endl;

@@ -106,7 +106,7 @@ TEST_CASE("smoothing") {
     CHECK(gap[2] == 4);
     LineChart chart = chart_of({0, 1, 2}, {1, 5, 1});
     CHECK(count(to_svg(chart), "class=\"raw\"") == 0);
-    chart.smoothing = 3;
+    chart.series[0].smoothing = 3;
     CHECK(count(to_svg(chart), "class=\"raw\"") == 1);
 }
 

@@ -17,13 +17,13 @@ struct ChartSeries {
     std::vector<double> x{}, y{};
     int color = -1;       ///< 0 … 5; −1: the series' place in the chart
     bool dashed = false;  ///< tells lines of one colour apart: training and validation of one model
+    Index smoothing = 0;  ///< above 1: a moving mean over so many points, in front of the points themselves
 };
 
 struct LineChart {
     std::string title{}, x_label{}, y_label{};
     std::vector<ChartSeries> series{};
     bool log_x = false, log_y = false;
-    Index smoothing = 0;  ///< above 1: a moving mean over so many points, in front of the points themselves
     std::string note{};
 };
 
@@ -84,9 +84,8 @@ public:
                     ys.push_back(series.y[i]);
                 }
         }
-        svg_ = "<svg viewBox=\"0 0 " + number(width) + " " + number(xs.empty() ? 100 : height) +
-               "\" role=\"img\" aria-label=\"" + escape_html(chart.title) + "\">\n";
         if (xs.empty()) {
+            size_ = 100;
             text(width / 2, 54, "middle", "tick", "no data");
         } else {
             x_.start = left;
@@ -98,16 +97,23 @@ public:
             draw_axes();
             for (std::size_t i = 0; i < chart.series.size(); ++i) draw_series(chart.series[i], i);
         }
-        svg_ += "</svg>\n";
     }
-    const std::string& svg() const { return svg_; }
+    /// The picture as an element of a page.
+    std::string svg() const {
+        return "<svg viewBox=\"0 0 " + number(width) + " " + number(size_) + "\" role=\"img\" aria-label=\"" +
+               escape_html(chart_.title) + "\">\n" + drawing_ + "</svg>\n";
+    }
+    /// Its parts alone, for a picture that has more in it.
+    const std::string& drawing() const { return drawing_; }
+
+    static constexpr double width = 800, height = 380;
 
     static int color_of(const ChartSeries& series, std::size_t place) {
         return series.color >= 0 ? series.color % 6 : static_cast<int>(place % 6);
     }
 
 private:
-    static constexpr double width = 800, height = 380, left = 76, right = 20, top = 12, bottom = 50;
+    static constexpr double left = 76, right = 20, top = 12, bottom = 50;
 
     static std::string number(double value) {
         char text[32];
@@ -120,12 +126,12 @@ private:
 
     void text(double x, double y, const char* anchor, const char* kind, const std::string& content,
               const char* more = "") {
-        svg_ += "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor + "\" class=\"" + kind +
-                "\"" + more + ">" + escape_html(content) + "</text>\n";
+        drawing_ += "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor + "\" class=\"" +
+                    kind + "\"" + more + ">" + escape_html(content) + "</text>\n";
     }
     void line(double x1, double y1, double x2, double y2, const char* kind) {
-        svg_ += "<path class=\"" + std::string(kind) + "\" d=\"M" + number(x1) + " " + number(y1) + "L" + number(x2) +
-                " " + number(y2) + "\"/>\n";
+        drawing_ += "<path class=\"" + std::string(kind) + "\" d=\"M" + number(x1) + " " + number(y1) + "L" +
+                    number(x2) + " " + number(y2) + "\"/>\n";
     }
 
     void draw_axes() {
@@ -149,15 +155,15 @@ private:
 
     void draw_series(const ChartSeries& series, std::size_t place) {
         const std::string color = " style=\"--c:var(--c" + std::to_string(color_of(series, place)) + ")\"";
-        svg_ += "<g" + color + (series.dashed ? " class=\"dashed\"" : "") + ">\n";
-        if (chart_.smoothing > 1) {
+        drawing_ += "<g" + color + (series.dashed ? " class=\"dashed\"" : "") + ">\n";
+        if (series.smoothing > 1) {
             draw_line(series.x, series.y, "raw");
-            draw_line(series.x, moving_mean(series.y, chart_.smoothing), "line");
+            draw_line(series.x, moving_mean(series.y, series.smoothing), "line");
         } else {
             draw_line(series.x, series.y, "line");
         }
         draw_points(series);
-        svg_ += "</g>\n";
+        drawing_ += "</g>\n";
     }
 
     /// One path; of the points that share half a pixel's width only the first, lowest, highest and last are drawn.
@@ -188,7 +194,7 @@ private:
             if (alone && drawn.size() == 1) path += "h.01";  // with round ends a point shows as a dot
             i = next;
         }
-        if (!path.empty()) svg_ += "<path class=\"" + std::string(kind) + "\" d=\"" + path + "\"/>\n";
+        if (!path.empty()) drawing_ += "<path class=\"" + std::string(kind) + "\" d=\"" + path + "\"/>\n";
     }
 
     /// Points to hover over, at most about 80; drawn as dots where the series has few.
@@ -200,7 +206,7 @@ private:
         const bool few = shown.size() <= 30;
         for (std::size_t i = 0; i < shown.size(); i += stride) {
             const double x = series.x[shown[i]], y = series.y[shown[i]];
-            svg_ +=
+            drawing_ +=
                 "<circle class=\"" + std::string(few ? "dot" : "spot") + "\" cx=\"" + number(x_.place(x)) + "\" cy=\"" +
                 number(y_.place(y)) + "\" r=\"" + (few ? "3" : "6") + "\"><title>" +
                 escape_html(series.name + ": " + format_number(y) + " at " + chart_.x_label + " " + format_number(x)) +
@@ -210,7 +216,8 @@ private:
 
     const LineChart& chart_;
     ChartAxis x_, y_;
-    std::string svg_;
+    std::string drawing_;
+    double size_ = height;  // less where there is nothing to draw
 };
 
 }  // namespace detail

@@ -1,7 +1,9 @@
 #pragma once
 #include <gflow/io/atomic_file.hpp>
+#include <gflow/train/chart_style.hpp>
 #include <gflow/train/line_chart.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -37,12 +39,7 @@ struct Report {
 
 namespace detail {
 
-// Colours after Okabe and Ito, told apart by colour-blind readers, darkened for a light page and lightened for a dark.
 inline constexpr const char* report_style = R"css(
-:root { color-scheme: light dark; --page: #ffffff; --ink: #1c1e21; --faint: #5f6670; --grid: #e4e7eb; --box: #f6f7f9;
-  --c0: #0067a5; --c1: #c9510c; --c2: #00805f; --c3: #b0488c; --c4: #6a51a3; --c5: #8a6d00; }
-@media (prefers-color-scheme: dark) { :root { --page: #15181c; --ink: #e6e8eb; --faint: #a0a7b1; --grid: #2c3138;
-  --box: #1d2126; --c0: #5bb8f0; --c1: #f08a4b; --c2: #35c49a; --c3: #e79ac8; --c4: #b3a3ee; --c5: #e3cf4a; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 56rem; padding: 2.5rem 1.25rem 4rem; background: var(--page); color: var(--ink);
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif; }
@@ -63,19 +60,6 @@ th.number { white-space: normal; }
 .legend li { display: flex; align-items: center; gap: .5rem; }
 .legend i { width: 1.6rem; border-top: 3px solid var(--c); border-radius: 2px; }
 .legend .dashed i { border-top-style: dashed; border-radius: 0; }
-svg { display: block; width: 100%; height: auto; overflow: visible; font: 13px system-ui, -apple-system, "Segoe UI",
-  Roboto, "Noto Sans", "DejaVu Sans", sans-serif; font-variant-numeric: tabular-nums; }
-svg text { fill: var(--faint); }
-svg .label { fill: var(--ink); }
-svg path { fill: none; stroke-linecap: round; stroke-linejoin: round; }
-svg .grid { stroke: var(--grid); }
-svg .axis { stroke: var(--faint); stroke-linecap: butt; }
-svg .line { stroke: var(--c); stroke-width: 2.2; }
-svg .raw { stroke: var(--c); stroke-width: 1; opacity: .28; }
-svg .dashed .line { stroke-dasharray: 7 5; }
-svg .dot { fill: var(--c); stroke: var(--page); stroke-width: 1; }
-svg .spot { fill: var(--c); fill-opacity: 0; }
-svg .spot:hover { fill-opacity: .8; }
 pre { margin: .4rem 0 1.25rem; padding: .9rem 1.1rem; background: var(--box); border-radius: 6px; white-space: pre-wrap;
   overflow-wrap: anywhere; font: .95rem/1.6 Charter, Georgia, "Noto Serif", "DejaVu Serif", serif; }
 pre b { color: var(--c0); font-weight: 600; }
@@ -133,6 +117,28 @@ inline std::string to_html(const LineChart& chart) {
 
 }  // namespace detail
 
+/// The table as plain text, for a terminal: the first column to the left, the others to the right.
+inline std::string to_text(const ReportTable& table) {
+    const auto columns_of = [](const std::string& cell) {  // characters, not bytes of UTF-8
+        return static_cast<std::size_t>(
+            std::count_if(cell.begin(), cell.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+    };
+    std::vector<std::vector<std::string>> lines{table.columns};
+    lines.insert(lines.end(), table.rows.begin(), table.rows.end());
+    std::vector<std::size_t> width(table.columns.size());
+    for (const auto& cells : lines)
+        for (std::size_t i = 0; i < cells.size(); ++i) width[i] = std::max(width[i], columns_of(cells[i]));
+    std::string text;
+    for (const auto& cells : lines) {
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            const std::string gap(width[i] - columns_of(cells[i]), ' ');
+            text += i == 0 ? cells[i] + gap : "  " + gap + cells[i];
+        }
+        text += '\n';
+    }
+    return text;
+}
+
 /// The report as one HTML page that needs nothing else: no script, no font, no network.
 /// @throws usage_error if a row is longer than the columns, or x and y of a series differ in length
 inline std::string to_html(const Report& report) {
@@ -140,8 +146,8 @@ inline std::string to_html(const Report& report) {
     std::string html =
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-        escape_html(report.title) + "</title>\n<style>" + detail::report_style + "</style>\n</head>\n<body>\n<h1>" +
-        escape_html(report.title) + "</h1>\n";
+        escape_html(report.title) + "</title>\n<style>" + detail::chart_palette + detail::report_style +
+        detail::chart_style + "</style>\n</head>\n<body>\n<h1>" + escape_html(report.title) + "</h1>\n";
     for (const std::string& paragraph : report.paragraphs) html += "<p>" + escape_html(paragraph) + "</p>\n";
     for (const ReportTable& table : report.tables) {
         for (const auto& row : table.rows)
