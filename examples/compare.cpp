@@ -34,16 +34,22 @@ struct NamedRun {
 /// "name=folder", or a folder that gives the name.
 NamedRun parse(const std::string& argument) {
     const std::size_t equals = argument.find('=');
+    if (equals == 0) throw usage_error("a name must stand before the = of " + argument);
     if (equals != std::string::npos && !detail::path_exists(argument))
         return {argument.substr(0, equals), argument.substr(equals + 1)};
     return {detail::without_slash(argument).filename().string(), argument};
 }
 
 int run(const Arguments& arguments) {
+    if (!arguments.html.empty() && arguments.html == arguments.svg)
+        throw usage_error("--html and --svg must name two files; got " + arguments.html + " twice");
     std::vector<NamedRun> named;
     std::vector<RunSummary> runs;
     for (const std::string& argument : arguments.runs) {
         named.push_back(parse(argument));
+        for (std::size_t i = 0; i + 1 < named.size(); ++i)
+            if (named[i].name == named.back().name)
+                throw usage_error("two runs are named " + named[i].name + ": give names, as in first=" + argument);
         runs.push_back(read_run_summary(named.back().folder, named.back().name));
     }
     const ReportTable table = table_of(runs);

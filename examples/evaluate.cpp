@@ -63,10 +63,11 @@ int run(const Arguments& arguments) {
                          .dump()
                   << '\n';
     } else {
-        std::printf("%s: perplexity %.3f (%.5f nats per token), %.4f nats per word, %.4f bits per byte; %s targets\n",
-                    arguments.text.c_str(), e.perplexity(), e.loss(), e.nats_per_word(), e.bits_per_byte(),
-                    format_count(e.targets).c_str());
-        std::fflush(stdout);
+        char line[200];
+        std::snprintf(line, sizeof line,
+                      "perplexity %.3f (%.5f nats per token), %.4f nats per word, %.4f bits per byte", e.perplexity(),
+                      e.loss(), e.nats_per_word(), e.bits_per_byte());
+        std::cout << arguments.text << ": " << line << "; " << format_count(e.targets) << " targets\n";
     }
     return 0;
 }

@@ -59,9 +59,11 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--top-p", sampler.top_p, "draw from the most probable tokens that together reach p")
         ->capture_default_str();
-    app.add_option("--seed", sampler.seed, "the same seed gives the same text")->capture_default_str();
-    app.add_option("--max-tokens", arguments.options.max_tokens, "tokens to add")
+    app.add_option("--seed", sampler.seed, "the same seed gives the same text")
         ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option("--max-tokens", arguments.options.max_tokens, "tokens to add")
+        ->check(CLI::Range(0, 1'000'000'000))
         ->capture_default_str();
     app.add_option("--threads", arguments.threads, "default: GFLOW_NUM_THREADS, else all cores")
         ->check(CLI::Range(1, 1024));

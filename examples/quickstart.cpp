@@ -114,6 +114,8 @@ void fix_steps(std::vector<Contestant>& all, double seconds, Index batches_per_e
     std::cout << format_count(steps) << " steps for each, as many as the slower (" << slower->title
               << ") can do: " << format_number(static_cast<double>(steps) / static_cast<double>(batches_per_epoch))
               << " epochs" << std::endl;
+    if (steps < 100)
+        std::cout << "so few steps teach a model nothing: for a comparison give --minutes 5 or more" << std::endl;
 }
 
 /// False if Ctrl-C came.

@@ -1,5 +1,6 @@
 // Trains a language model on a text: GrassmannLM or TransformerLM, any tokenizer, checkpoints that can be resumed.
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <gflow/train/interrupt.hpp>
 #include <gflow/train/lm_run.hpp>
 #include <gflow/train/replaced_run.hpp>
@@ -25,7 +26,7 @@ constexpr const char* examples = R"(Examples:
 
 A JSON file holds settings by the same names ({"lr": 3e-4, "batch": 16}); the command line overrules it.
 --out gets config.json, the tokenizer, metrics.jsonl (a line for each step and evaluation), the checkpoints best and
-last, and at the end result.json. Ctrl-C saves and stops; --resume goes on exactly where the run stopped.
+last (each replaced as a whole), and at the end result.json. Ctrl-C saves and stops; --resume goes on exactly where the run stopped.
 
 Exit status: 0 done, 1 failure, 2 usage, 130 stopped by Ctrl-C.)";
 
@@ -121,6 +122,9 @@ void resume(Parts& parts, const Arguments& arguments, const GivenSettings& given
     ReplacedRun::recover(folder);
     const auto config = read_json<nlohmann::ordered_json>(folder / "config.json", "train_lm");
     const std::string where = (folder / "config.json").string();
+    if (config != read_json<nlohmann::ordered_json>(recover_directory(folder / "last") / "config.json", "train_lm"))
+        throw io_error(where + " is not that of the checkpoint in " + (folder / "last").string() +
+                       ": settings cannot change when a run is resumed; put it back, or start a new run with --out");
     StrictObject reader(nlohmann::json(config), where);
     parts.settings = settings_from_json(reader.at("training"), where + ", training").values;
     LmSettings& s = parts.settings;
@@ -133,8 +137,8 @@ void resume(Parts& parts, const Arguments& arguments, const GivenSettings& given
     parts.tokenizer = detail::load_run_tokenizer(nlohmann::json(config), folder, where);
     parts.corpus = encode_corpus(*parts.tokenizer, read_data(s), s.seq_len);
     manual_seed(static_cast<std::uint64_t>(s.seed));
-    parts.model = make_model(nlohmann::json{{"model", reader.at("model")}, {"settings", reader.at("settings")}}, where,
-                             s.recompute);
+    parts.model = make_saved_model(nlohmann::json{{"model", reader.at("model")}, {"settings", reader.at("settings")}},
+                                   where, s.recompute);
     parts.run.emplace(LmRun::resume(folder, s, config, *parts.model, parts.corpus));
     introduce(parts, folder);
     std::cout << "resumed at step " << format_count(parts.run->trainer().step_count()) << std::endl;
@@ -160,6 +164,10 @@ int train(const Arguments& arguments, const GivenSettings& given) {
     else
         resume(parts, arguments, given);
     LmRun& run = *parts.run;
+    if (run.state().step == run.plan().steps && detail::path_exists(run.folder() / "result.json")) {
+        std::cout << "the run has ended: its result is in " << (run.folder() / "result.json").string() << std::endl;
+        return 0;
+    }
     const std::string go_on = "go on with: train_lm --resume " + run.folder().string();
     Progress progress(std::cout, is_terminal(1));
     const InterruptGuard interrupt;
@@ -174,6 +182,10 @@ int train(const Arguments& arguments, const GivenSettings& given) {
             return 0;
         }
         conclude(run.result(), run.folder());
+        if (const double guess = std::log(static_cast<double>(parts.tokenizer->vocab_size()));
+            run.result().best_valid.loss() > guess)
+            std::cerr << "train_lm: warning: a blind guess has a loss of " << shown(guess) << ", the model "
+                      << shown(run.result().best_valid.loss()) << ": lower --lr, or set --clip" << std::endl;
         return 0;
     } catch (const diverged_error& problem) {
         progress.finish();

@@ -10,6 +10,7 @@
 #include <gflow/fwd.hpp>
 #include <gflow/models/grassmann_lm.hpp>
 #include <gflow/models/transformer_lm.hpp>
+#include <gflow/ops/argmax.hpp>
 #include <gflow/ops/clamp.hpp>
 #include <gflow/ops/linear_cross_entropy.hpp>
 #include <gflow/ops/matmul.hpp>

@@ -18,6 +18,7 @@ expect 2 "--rank is no setting of the transformer" $run --model transformer --ra
 expect 2 "offsets=1,two" $run --offsets 1,two
 expect 2 "--layers 3 does not fit the offsets" $run --layers 3
 expect 2 "schedule=triangle" $run --schedule triangle
+expect 2 "--steps must be at most 1,000,000,000" "$train" --data "$work/text.txt" $tiny --out "$out" --steps 99999999999999999999
 expect 2 "--warmup 9 must be at most the number of steps, 2" $run --warmup 9
 expect 2 "heads" $run --model transformer --heads 5
 expect 2 "tokenizer" "$train" --data "$work/text.txt" --tokenizer bert --out "$out"
@@ -101,6 +102,15 @@ expect 2 "leave out --out" "$train" --resume "$out" --out "$work/x"
 sed 's/tensor/matrix/' "$work/text.txt" >"$work/other.txt"
 expect 1 "the text is not the one" "$train" --resume "$out" --data "$work/other.txt"
 cp -r "$out" "$work/damaged"
+sed -i 's/"lr": 0.0005/"lr": 0.5/' "$work/damaged/config.json"
+expect 1 "settings cannot change when a run is resumed" "$train" --resume "$work/damaged"
+cp "$out/config.json" "$work/damaged"
+sed -i 's/"step": 2/"step": -5/' "$work/damaged/last/state.json"
+expect 1 "state.json" "$train" --resume "$work/damaged"
+cp "$out/last/state.json" "$work/damaged/last"
+mv "$work/damaged/tokenizer.model" "$work"
+expect 1 "$work/damaged/tokenizer.model" "$train" --resume "$work/damaged"
+mv "$work/tokenizer.model" "$work/damaged"
 head -c 1000 "$out/last/model.safetensors" >"$work/damaged/last/model.safetensors"
 expect 1 "$work/damaged/last/model.safetensors" "$train" --resume "$work/damaged"
 rm -r "$work/damaged/last"
@@ -121,7 +131,13 @@ expect 1 "UTF-8" "$bin/evaluate" --checkpoint "$out" "$work/latin.txt"
 printf '\n' >"$work/blank.txt"
 expect 1 "$work/blank.txt" "$bin/evaluate" --checkpoint "$out" "$work/blank.txt"
 expect 2 "--seq-len must be at most 32" "$bin/evaluate" --checkpoint "$out" --seq-len 33 "$work/text.txt"
+status=0
+"$bin/evaluate" --checkpoint "$out" "$work/text.txt" >/dev/full 2>"$work/err" || status=$?
+[ "$status" = 1 ] && grep -q "standard output cannot be written" "$work/err" || fail "evaluate is silent where its result is lost"
 cp -r "$work/before" "$work/misfit"
+sed -i 's/"layers": 4/"layers": 3/' "$work/misfit/best/config.json"
+expect 1 "$work/misfit/best/config.json" "$bin/evaluate" --checkpoint "$work/misfit" "$work/text.txt"
+cp "$work/before/best/config.json" "$work/misfit/best"
 sed -i 's/"d_model": 32/"d_model": 64/' "$work/misfit/best/config.json"
 expect 1 "does not fit its config.json" "$bin/evaluate" --checkpoint "$work/misfit" "$work/text.txt"
 rm "$work/misfit/tokenizer.model"
@@ -132,5 +148,7 @@ expect 2 "temperature" "$bin/generate" --checkpoint "$out" --prompt a --temperat
 expect 2 "top_p" "$bin/generate" --checkpoint "$out" --prompt a --top-p 2
 expect 2 "--max-tokens" "$bin/generate" --checkpoint "$out" --prompt a --max-tokens -1
 expect 1 "UTF-8" "$bin/generate" --checkpoint "$out" --prompt "$(printf 'a\xff')"
+expect 2 "--seed" "$bin/generate" --checkpoint "$out" --prompt a --seed -1
+expect 2 "--max-tokens" "$bin/generate" --checkpoint "$out" --prompt a --max-tokens 99999999999999999999
 expect 2 "--precision must be fp32" "$bin/train_step" --model grassmann --precision bf16
 finish

@@ -16,6 +16,9 @@ rm "$work/run2/result.json"  # a run that still goes on
 expect 0 "–" "$bin/compare" "$work/run2"
 expect 1 "holds no run" "$bin/compare" "$work"
 expect 2 "run is required" "$bin/compare"
+expect 2 "two runs are named run1" "$bin/compare" "$work/run1" "$work/run1"
+expect 2 "a name must stand before" "$bin/compare" "=$work/run1"
+expect 2 "must name two files" "$bin/compare" "$work/run1" --svg x --html x
 mkdir "$work/folder"
 expect 1 "$work/folder" "$bin/compare" "$work/run1" --svg "$work/folder"
 finish

@@ -43,6 +43,14 @@ first=$(sed -nE '1s/.*"loss":([0-9.]+).*/\1/p' "$work/learns/metrics.jsonl")
 last=$(grep '"loss"' "$work/learns/metrics.jsonl" | tail -1 | sed -E 's/.*"loss":([0-9.]+).*/\1/')
 awk "BEGIN { exit !($last < $first - 0.5) }" || fail "the loss went from $first to $last only"
 
+# A run that has ended stays as it is.
+cp "$work/learns/result.json" "$work/result.json"
+expect 0 "the run has ended" "$bin/train_lm" --resume "$work/learns"
+same "$work/learns/result.json" "$work/result.json"
+
+# A run that is worse than a blind guess says so.
+expect 0 "a blind guess has a loss of" $run --steps 30 --lr 100 --clip 0 --out "$work/wild"
+
 # Ctrl-C finishes the step, saves, and says how to go on; the run then ends as an undisturbed one does.
 for signal in INT TERM; do
     $run --steps 2000 --out "$work/$signal" >"$work/out" 2>"$work/err" &

@@ -12,16 +12,20 @@ namespace {
 
 /// A run's folder with an untrained model and a WordPiece vocabulary of four pieces.
 nlohmann::ordered_json write_run(const std::filesystem::path& folder, Index vocab_size = 4) {
+    const std::string pieces = "[UNK]\na\nb\nc\n";
     manual_seed(1);
     TransformerLMOptions options{
         .vocab_size = vocab_size, .max_length = 4, .d_model = 8, .layers = 1, .d_ff = 8, .heads = 2};
-    const nlohmann::ordered_json config{
-        {"format", "gflow"},
-        {"version", "0.1.0"},
-        {"model", "transformer"},
-        {"settings", options_to_json(options)},
-        {"tokenizer", {{"kind", "wordpiece"}, {"file", "tokenizer.txt"}, {"unk_as_token", false}}}};
-    std::ofstream(folder / "tokenizer.txt") << "[UNK]\na\nb\nc\n";
+    const nlohmann::ordered_json config{{"format", "gflow"},
+                                        {"version", "0.1.0"},
+                                        {"model", "transformer"},
+                                        {"settings", options_to_json(options)},
+                                        {"tokenizer",
+                                         {{"kind", "wordpiece"},
+                                          {"file", "tokenizer.txt"},
+                                          {"unk_as_token", false},
+                                          {"fingerprint", fingerprint(pieces)}}}};
+    std::ofstream(folder / "tokenizer.txt") << pieces;
     write_json(folder / "config.json", config);
     save_checkpoint(folder / "last", TransformerLM(options), config);
     return config;
@@ -49,6 +53,9 @@ TEST_CASE("load_run names what is wrong") {
     CHECK_THROWS_WITH(load_run(folder.path(), "first"), contains("--which must be best or last; got first"));
     write_run(folder.path(), 5);
     CHECK_THROWS_WITH(load_run(folder.path(), "last"), contains("the tokenizer has 4 pieces, the model 5"));
+    std::ofstream(folder / "tokenizer.txt") << "[UNK]\na\nb\nd\n";
+    CHECK_THROWS_WITH(load_run(folder.path(), "last"),
+                      contains("tokenizer.txt is not the tokenizer that the model was trained with"));
     std::filesystem::remove(folder / "tokenizer.txt");
     CHECK_THROWS_WITH(load_run(folder.path(), "last"), contains("tokenizer.txt"));
 }

@@ -22,8 +22,9 @@ struct TrainingState {
     Index evaluated_at = 0;  ///< last step with an evaluation; 0: none yet
     Index best_step = 0;
     double best_loss = 0;
-    double last_loss = 0;  ///< validation loss of the last evaluation
-    double seconds = 0;    ///< spent so far, in all sessions
+    double last_loss = 0;   ///< validation loss of the last evaluation
+    double seconds = 0;     ///< spent so far, in all sessions
+    Index peak_memory = 0;  ///< bytes, the highest of all sessions
 };
 
 inline nlohmann::ordered_json to_json(const TrainingState& s) {
@@ -36,7 +37,8 @@ inline nlohmann::ordered_json to_json(const TrainingState& s) {
             {"best_step", s.best_step},
             {"best_loss", s.best_loss},
             {"last_loss", s.last_loss},
-            {"seconds", s.seconds}};
+            {"seconds", s.seconds},
+            {"peak_memory", s.peak_memory}};
 }
 
 /// @throws io_error naming the key that is missing, unknown or of the wrong type
@@ -54,8 +56,11 @@ inline TrainingState training_state_from_json(const nlohmann::json& json, const 
     s.best_loss = reader.need<double>("best_loss");
     s.last_loss = reader.need<double>("last_loss");
     s.seconds = reader.need<double>("seconds");
+    s.peak_memory = reader.need<Index>("peak_memory");
     random.finish();
     reader.finish();
+    if (s.step < 0 || s.tokens < 0 || s.position.epoch < 0 || s.position.batch < 0)
+        throw io_error(where + ": step, tokens, epoch and batch must be at least 0: the file is damaged");
     return s;
 }
 

@@ -43,14 +43,33 @@ inline LmCorpus encode_corpus(const Tokenizer& tokenizer, const Corpus& corpus, 
     return encoded;
 }
 
-/// A number that tells texts apart (FNV-1a over the ids), so that a run is not resumed on other data.
-inline std::string fingerprint(const LmCorpus& corpus) {
-    std::uint64_t hash = 0xCBF29CE484222325;
-    for (const LmText* text : {&corpus.train, &corpus.valid, &corpus.test})
-        for (const std::int32_t id : text->ids) hash = (hash ^ static_cast<std::uint32_t>(id)) * 0x100000001B3;
+namespace detail {
+
+/// FNV-1a over the values.
+template <class Values>
+void add_to_hash(std::uint64_t& hash, const Values& values) {
+    for (const auto value : values) hash = (hash ^ static_cast<std::uint32_t>(value)) * 0x100000001B3;
+}
+inline std::string hash_text(std::uint64_t hash) {
     char digits[17];
     std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
     return digits;
+}
+inline constexpr std::uint64_t empty_hash = 0xCBF29CE484222325;
+
+}  // namespace detail
+
+/// A number that tells texts apart, so that a run is not resumed on other data.
+inline std::string fingerprint(const LmCorpus& corpus) {
+    std::uint64_t hash = detail::empty_hash;
+    for (const LmText* text : {&corpus.train, &corpus.valid, &corpus.test}) detail::add_to_hash(hash, text->ids);
+    return detail::hash_text(hash);
+}
+/// A number that tells files apart, so that a model is not given another tokenizer than its own.
+inline std::string fingerprint(std::string_view bytes) {
+    std::uint64_t hash = detail::empty_hash;
+    detail::add_to_hash(hash, bytes);
+    return detail::hash_text(hash);
 }
 
 }  // namespace gflow

@@ -19,8 +19,8 @@ namespace gflow {
 struct RunResult {
     Evaluation best_valid{}, last_valid{}, best_test{}, last_test{};
     Index best_step = 0, steps = 0, tokens = 0, parameters = 0;
-    double seconds = 0;  ///< in all sessions, evaluations included
-    Index peak_memory = 0;
+    double seconds = 0;     ///< in all sessions, evaluations included
+    Index peak_memory = 0;  ///< the highest of all sessions
 };
 
 /// A training run with its folder: config.json, the tokenizer, metrics.jsonl, the checkpoints best and last, and at
@@ -41,9 +41,6 @@ public:
         settings.eval_every = plan.eval_every;
         nlohmann::ordered_json config{{"format", "gflow"}, {"version", version}};
         config.update(model_config(settings, tokenizer.vocab_size()));
-        config["tokenizer"] = {{"kind", tokenizer.kind()},
-                               {"file", tokenizer_file_name(tokenizer.kind())},
-                               {"unk_as_token", tokenizer.unk_as_token()}};
         data["train_tokens"] = corpus.train.ids.size();
         data["valid_tokens"] = corpus.valid.ids.size();
         data["test_tokens"] = corpus.test.ids.size();
@@ -52,7 +49,12 @@ public:
         config["training"] = to_json(settings);
         config["training"]["stop_after"] = 0;  // concerns this session alone
         try {
-            tokenizer.save(folder / tokenizer_file_name(tokenizer.kind()));
+            const std::string name = tokenizer_file_name(tokenizer.kind());
+            tokenizer.save(folder / name);
+            config["tokenizer"] = {{"kind", tokenizer.kind()},
+                                   {"file", name},
+                                   {"unk_as_token", tokenizer.unk_as_token()},
+                                   {"fingerprint", fingerprint(read_file(folder / name, "train_lm"))}};
             write_json(folder / "config.json", config, "train_lm");
             LmRun run(folder, settings, plan, config, model, corpus, MetricsLog::create(folder / "metrics.jsonl"));
             run.save_last();
@@ -203,6 +205,7 @@ private:
         TrainingState now = state_;
         trainer_.store(now);
         now.seconds = seconds();
+        now.peak_memory = std::max(now.peak_memory, peak_memory());
         save_checkpoint(folder_ / "last", model_, config_, &trainer_.optimizer(), &now);
         state_ = now;  // that of the checkpoint, also where the next one cannot be written
     }
@@ -238,7 +241,7 @@ private:
                    trainer_.tokens(),
                    model_.parameter_count(),
                    seconds(),
-                   peak_memory()};
+                   std::max(state_.peak_memory, peak_memory())};
         write_json(folder_ / "result.json", result_json(), "train_lm");
         return true;
     }

@@ -157,6 +157,11 @@ inline void check_ranges(const LmSettings& s) {
           std::pair("eval_every", s.eval_every), std::pair("stop_after", s.stop_after)})
         at_least(name, value, 0);
     at_least("checkpoint_every", s.checkpoint_every, 1);
+    for (const auto& [name, value] :
+         {std::pair("steps", s.steps), std::pair("batch", s.batch), std::pair("seq_len", s.seq_len),
+          std::pair("d_model", s.d_model), std::pair("d_ff", s.d_ff), std::pair("rank", s.rank),
+          std::pair("layers", s.layers)})
+        check_range(value <= 1'000'000'000, name, "at most 1,000,000,000", static_cast<double>(value));
     check_range(s.threads <= 1024, "threads", "at most 1024", static_cast<double>(s.threads));
     check_range(s.epochs >= 0 && s.epochs < 1e9, "epochs", "above 0 and below 1e9", s.epochs);
     check_range(s.minutes >= 0 && s.minutes < 1e9, "minutes", "above 0 and below 1e9", s.minutes);

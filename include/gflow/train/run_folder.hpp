@@ -3,6 +3,7 @@
 #include <gflow/models/language_model.hpp>
 #include <gflow/text/load_tokenizer.hpp>
 #include <gflow/train/checkpoint_folder.hpp>
+#include <gflow/train/lm_corpus.hpp>
 #include <gflow/train/model_file.hpp>
 
 #include <sys/file.h>
@@ -86,19 +87,33 @@ struct LoadedModel {
 
 namespace detail {
 
-inline std::unique_ptr<Tokenizer> load_run_tokenizer(const nlohmann::json& config,
-                                                     const std::filesystem::path& checkpoint,
+/// The tokenizer that a config.json describes, from the folder of its run.
+inline std::unique_ptr<Tokenizer> load_run_tokenizer(const nlohmann::json& config, const std::filesystem::path& folder,
                                                      const std::string& where) {
     StrictObject reader(config, where);
     StrictObject described(reader.at("tokenizer"), where + ", tokenizer");
-    const auto kind = described.need<std::string>("kind"), name = described.need<std::string>("file");
-    const auto unk_as_token = described.need<bool>("unk_as_token");
-    std::filesystem::path file = checkpoint / name;
-    if (!path_exists(file)) file = without_slash(std::filesystem::absolute(checkpoint)).parent_path() / name;
-    return load_tokenizer(kind, file, {.unk_as_token = unk_as_token});
+    const std::filesystem::path file = folder / described.need<std::string>("file");
+    auto tokenizer = load_tokenizer(described.need<std::string>("kind"), file,
+                                    {.unk_as_token = described.need<bool>("unk_as_token")});
+    if (described.need<std::string>("fingerprint") != fingerprint(read_file(file, "load_run")))
+        throw io_error(file.string() + " is not the tokenizer that the model was trained with: put that one back");
+    return tokenizer;
 }
 
 }  // namespace detail
+
+/// make_model for the config.json of a run, where settings out of range mean a damaged file.
+/// @throws io_error naming the file and what is wrong with it
+inline std::unique_ptr<LanguageModel> make_saved_model(const nlohmann::json& config, const std::string& where,
+                                                       bool recompute = false) {
+    try {
+        return make_model(config, where, recompute);
+    } catch (const io_error&) {
+        throw;
+    } catch (const error& problem) {
+        throw io_error(where + ": " + problem.what());
+    }
+}
 
 /// Loads a checkpoint: a run's folder (its "best" or "last"), or the folder of a checkpoint itself. The model is in
 /// evaluation mode.
@@ -116,10 +131,11 @@ inline LoadedModel load_run(const std::filesystem::path& folder, const std::stri
                             : ": name the --out folder of a training run"));
     const std::string where = (loaded.folder / "config.json").string();
     loaded.config = read_json(loaded.folder / "config.json", "load_run");
-    loaded.model = make_model(loaded.config, where);
+    loaded.model = make_saved_model(loaded.config, where);
     load_weights(loaded.folder, *loaded.model);
     loaded.model->eval();
-    loaded.tokenizer = detail::load_run_tokenizer(loaded.config, loaded.folder, where);
+    const std::filesystem::path run = detail::without_slash(std::filesystem::absolute(loaded.folder)).parent_path();
+    loaded.tokenizer = detail::load_run_tokenizer(loaded.config, run, where);
     if (loaded.tokenizer->vocab_size() != loaded.model->vocab_size())
         throw io_error(where + ": the tokenizer has " + std::to_string(loaded.tokenizer->vocab_size()) +
                        " pieces, the model " + std::to_string(loaded.model->vocab_size()) +
