@@ -25,6 +25,18 @@ TEST_CASE("tensors of one value, in every dtype") {
     CHECK_THROWS_WITH(arange(-1), contains("gflow::arange: the number of elements must not be negative; got n=-1"));
 }
 
+TEST_CASE("sizes that no machine could count are refused before anything is allocated") {
+    const Index large = Index{1} << 32U, half = Index{1} << 62U;
+    CHECK_THROWS_AS(zeros({large, large}), shape_error);
+    CHECK_THROWS_WITH(zeros({half}), contains("gflow::Tensor: the number of bytes must fit into 63 bits; "
+                                              "got shape=[4611686018427387904], dtype=float32"));
+    CHECK_THROWS_AS(empty({half / 4}, float64), shape_error);
+    CHECK_THROWS_AS(full({half}, 1, int64), shape_error);
+    float element = 0;
+    CHECK_THROWS_AS(wrap(&element, {half}), shape_error);
+    CHECK(zeros({0, half}).bytes() == 0);
+}
+
 TEST_CASE("from std::vector and raw memory") {
     expect_values(from_vector<double>({1, 2, 3, 4}, {2, 2}), {1, 2, 3, 4}, exactly);
     CHECK(from_vector<std::int32_t>({1, 2}).dtype() == int32);

@@ -27,6 +27,35 @@ TEST_CASE("scalars and empty tensors have shapes too") {
     CHECK(Shape{3'000'000'000, 2}.numel() == 6'000'000'000);
 }
 
+TEST_CASE("a shape whose elements no Index counts is refused, whatever stands beside a 0") {
+    const Index large = Index{1} << 32U, half = Index{1} << 62U;
+    CHECK(Shape{half}.numel() == half);
+    CHECK(Shape{large, large / 4}.numel() == half);
+    CHECK(Shape{half, 0}.numel() == 0);
+    CHECK_THROWS_WITH((Shape{large, large}), contains("gflow::Shape: the number of elements must fit into 63 bits; "
+                                                      "got shape=[4294967296, 4294967296]"));
+    CHECK_THROWS_AS((Shape{half, 2}), shape_error);
+    CHECK_THROWS_AS((Shape{0, large, large}), shape_error);
+    CHECK_THROWS_AS((Shape{large, large, 0}), shape_error);
+    Shape grown{half};
+    CHECK_THROWS_AS(grown.push_back(4), shape_error);
+    Shape assigned{large, 1};
+    assigned[1] = large;
+    CHECK_THROWS_AS(assigned.numel(), shape_error);
+}
+
+TEST_CASE("a shape's axes count from either end, and there are no others") {
+    Shape shape{2, 3, 4};
+    CHECK(shape[-1] == 4);
+    CHECK(shape[-3] == 2);
+    shape[-2] = 5;
+    CHECK(shape == Shape{2, 5, 4});
+    CHECK_THROWS_WITH(shape[3], contains("gflow::Shape: axis must be within the rank; got axis=3, rank=3"));
+    CHECK_THROWS_AS(shape[-4], index_error);
+    CHECK_THROWS_AS(Shape{}.back(), index_error);
+    CHECK_THROWS_AS(Shape{}.front(), index_error);
+}
+
 TEST_CASE("a shape has at most 8 axes, none of them negative") {
     CHECK(Shape{1, 2, 3, 4, 5, 6, 7, 8}.rank() == 8);
     CHECK_THROWS_WITH((Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}),

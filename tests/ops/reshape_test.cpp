@@ -38,5 +38,7 @@ TEST_CASE("reshape") {
         CHECK_THROWS_WITH(reshape(zeros({2, 3}), {-1, -1}), contains("got shape=[-1, -1]"));
         CHECK_THROWS_AS(reshape(zeros({2, 3}), {-2, 3}), shape_error);
         CHECK_THROWS_WITH(reshape(Tensor(), {1}), contains("must be defined"));
+        CHECK_THROWS_AS(reshape(zeros({0}), {Index{1} << 32U, Index{1} << 32U}), shape_error);
+        CHECK_THROWS_AS(reshape(zeros({4}), {Index{1} << 32U, Index{1} << 32U, -1}), shape_error);
     }
 }

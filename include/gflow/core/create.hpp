@@ -7,9 +7,9 @@
 namespace gflow {
 
 /// A tensor whose elements are not initialised.
+/// @throws shape_error if no machine could count its bytes
 inline Tensor empty(Shape shape, DType dtype = float32, Device = Device::cpu()) {
-    const std::size_t bytes = static_cast<std::size_t>(shape.numel()) * size_of(dtype);
-    return Tensor(std::make_shared<Storage>(bytes), 0, shape, dtype);
+    return Tensor(std::make_shared<Storage>(bytes_of(shape, dtype)), 0, shape, dtype);
 }
 inline Tensor empty_like(const Tensor& x) { return empty(x.shape(), x.dtype(), x.device()); }
 
@@ -77,7 +77,7 @@ Tensor from_vector(const std::vector<T>& elements) {
 /// tensor or a view of it lives.
 template <class T>
 Tensor wrap(T* elements, Shape shape, std::shared_ptr<void> keep_alive = nullptr) {
-    const auto bytes = static_cast<std::size_t>(shape.numel()) * sizeof(T);
+    const std::size_t bytes = bytes_of(shape, dtype_of<T>);
     return Tensor(std::make_shared<Storage>(reinterpret_cast<std::byte*>(elements), bytes, std::move(keep_alive)), 0,
                   shape, dtype_of<T>);
 }

@@ -13,6 +13,14 @@ namespace gflow {
 
 class Node;  // autograd/node.hpp
 
+/// Bytes that the elements of a tensor take. @throws shape_error if their number does not fit into 63 bits
+inline std::size_t bytes_of(const Shape& shape, DType dtype) {
+    Index bytes = 0;
+    const bool overflows = __builtin_mul_overflow(shape.numel(), static_cast<Index>(size_of(dtype)), &bytes);
+    require(!overflows, "Tensor", "the number of bytes must fit into 63 bits", {{"shape", shape}, {"dtype", dtype}});
+    return static_cast<std::size_t>(bytes);
+}
+
 /// A dense array of up to 8 axes, row-major and contiguous, whose dtype is known at run time.
 ///
 /// A tensor is a value that shares its memory: copying one is cheap, and both copies see the same elements. Reshape and
@@ -32,7 +40,7 @@ public:
     Index size(Index axis) const { return shape_[normalize_axis("size", axis, rank())]; }
     DType dtype() const { return dtype_; }
     Device device() const { return Device::cpu(); }
-    std::size_t bytes() const { return static_cast<std::size_t>(numel()) * size_of(dtype_); }
+    std::size_t bytes() const { return bytes_of(shape_, dtype_); }
 
     /// The elements, to read. @throws dtype_error if they are not of type T
     template <class T>

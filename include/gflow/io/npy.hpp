@@ -155,13 +155,13 @@ inline Tensor load_npy(const std::filesystem::path& path) {
     require_file(found != nullptr, "descr must be <f4, <f8, <i4, <i8 or |u1", {{"descr", header.descr}});
     require_file(header.shape.size() <= Shape::max_rank, "a tensor has at most 8 axes",
                  {{"axes", header.shape.size()}});
-    const Shape shape(header.shape);
-    Index numel = 1;  // without zeros, so that a product that wraps round is no way to pass
-    for (const Index size : shape) {
-        require_file(size == 0 || numel <= INT64_MAX / 8 / size, "the shape is too large for any file",
-                     {{"shape", shape}});
-        numel *= size == 0 ? 1 : size;
+    Index numel = 1;  // without zeros: [0, 2⁶², 2⁶²] must not wrap round either
+    for (const Index size : header.shape) {
+        require_file(size <= 0 || numel <= INT64_MAX / 8 / size, "the shape is too large for any file",
+                     {{"size", size}});
+        numel *= std::max<Index>(size, 1);
     }
+    const Shape shape(header.shape);
     const std::size_t expected = static_cast<std::size_t>(shape.numel()) * size_of(found->dtype);
     const std::size_t data = text.size() - start - length;
     require_file(data == expected, "the data must fit shape and dtype",

@@ -13,7 +13,7 @@ inline Shape infer_shape(const Tensor& x, const std::vector<Index>& sizes) {
         return "[" + list + "]";
     };
     std::vector<Index> result = sizes;
-    Index known = 1;
+    Shape closed;
     Index* open = nullptr;
     for (Index& size : result) {
         require(size >= 0 || (size == -1 && !open), "reshape", "sizes must not be negative, but for one −1",
@@ -21,9 +21,10 @@ inline Shape infer_shape(const Tensor& x, const std::vector<Index>& sizes) {
         if (size == -1)
             open = &size;
         else
-            known *= size;
+            closed.push_back(size);
     }
     if (open) {
+        const Index known = closed.numel();
         require(known > 0 && x.numel() % known == 0, "reshape", "the elements must fill the open axis evenly",
                 {{"x", x}, {"shape", text()}});
         *open = x.numel() / known;
