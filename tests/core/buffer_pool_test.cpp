@@ -78,11 +78,25 @@ TEST_CASE("memory that the system has not is a clear error") {
 #if defined(GFLOW_TEST_SANITIZED)
     WARN("skipped: sanitizers end the program here by themselves");
 #else
+    CHECK_THROWS_AS(empty({Index{1} << 57U}), out_of_memory_error);
     CHECK_THROWS_WITH(
         pool().allocate(std::size_t{1} << 60U),
         contains("gflow::allocate: the system has no memory left") && contains("bytes=1152921504606846976"));
 #endif
     CHECK(zeros({3}).numel() == 3);
+}
+
+TEST_CASE("a request that fails is not counted") {
+    const PoolStatistics before = pool().statistics();
+#if !defined(GFLOW_TEST_SANITIZED)
+    CHECK_THROWS_AS(pool().allocate(std::size_t{1} << 60U), out_of_memory_error);
+#endif
+    for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX - 63, SIZE_MAX / 2})
+        CHECK_THROWS_WITH(pool().allocate(bytes), contains("in use=" + std::to_string(before.live_bytes)));
+    const PoolStatistics after = pool().statistics();
+    CHECK(after.live_bytes == before.live_bytes);
+    CHECK(after.peak_bytes == before.peak_bytes);
+    CHECK(after.system_allocations == before.system_allocations);
 }
 
 TEST_CASE("threads may allocate and release at once") {

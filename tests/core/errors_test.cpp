@@ -20,6 +20,8 @@ TEST_CASE("every error is a gflow::error, of the kind asked for") {
     CHECK_THROWS_AS(fail<index_error>("op", "x"), index_error);
     CHECK_THROWS_AS(fail<autograd_error>("op", "x"), autograd_error);
     CHECK_THROWS_AS(fail<io_error>("op", "x"), io_error);
+    CHECK_THROWS_AS(fail<out_of_memory_error>("op", "x"), out_of_memory_error);
+    CHECK_THROWS_AS(fail<out_of_memory_error>("op", "x"), error);
     CHECK_THROWS_AS(fail<usage_error>("op", "x"), usage_error);
     CHECK_THROWS_AS(fail<io_error>("op", "x"), error);
     CHECK_THROWS_AS(require<index_error>(false, "op", "x"), index_error);

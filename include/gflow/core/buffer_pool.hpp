@@ -1,6 +1,7 @@
 #pragma once
 #include <gflow/core/errors.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -39,24 +40,11 @@ public:
         return *pool;
     }
 
-    /// @throws error naming the size if the system has no memory left
+    /// @throws out_of_memory_error naming the size if the system has no memory left; then nothing is counted
     std::byte* allocate(std::size_t bytes) {
+        if (bytes > largest) refuse(bytes);
         const std::size_t size = class_size(bytes + red_zone);
-        const std::size_t slot = class_slot(size);
-        std::byte* buffer = nullptr;
-        {
-            const std::lock_guard lock(mutex_);
-            auto& free = free_[slot];
-            if (!free.empty()) {
-                buffer = free.back();
-                free.pop_back();
-                statistics_.cached_bytes -= size;
-            } else {
-                ++statistics_.system_allocations;
-            }
-            statistics_.live_bytes += size;
-            statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.live_bytes);
-        }
+        std::byte* buffer = take_cached(size);
         if (buffer == nullptr) buffer = system_allocate(size, bytes);
         unpoison(buffer, size);
         poison(buffer + bytes, size - bytes);
@@ -107,18 +95,44 @@ private:
         return power * 8 + (size / step - 8);
     }
 
+    /// A buffer of this size class that was freed earlier; null if there is none.
+    std::byte* take_cached(std::size_t size) {
+        const std::lock_guard lock(mutex_);
+        auto& free = free_[class_slot(size)];
+        if (free.empty()) return nullptr;
+        std::byte* buffer = free.back();
+        free.pop_back();
+        statistics_.cached_bytes -= size;
+        count_live(size);
+        return buffer;
+    }
+
     std::byte* system_allocate(std::size_t size, std::size_t asked) {
         void* memory = std::aligned_alloc(alignment, size);
         if (memory == nullptr) {
             trim();
             memory = std::aligned_alloc(alignment, size);
         }
-        if (memory == nullptr)
-            fail("allocate", "the system has no memory left for this tensor; lower the batch, the length or the model",
-                 {{"bytes", asked}, {"in use", statistics().live_bytes}});
+        if (memory == nullptr) refuse(asked);
+        const std::lock_guard lock(mutex_);
+        ++statistics_.system_allocations;
+        count_live(size);
         return static_cast<std::byte*>(memory);
     }
 
+    /// The caller holds the lock.
+    void count_live(std::size_t size) {
+        statistics_.live_bytes += size;
+        statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.live_bytes);
+    }
+
+    [[noreturn]] void refuse(std::size_t asked) const {
+        fail<out_of_memory_error>(
+            "allocate", "the system has no memory left for this tensor; lower the batch, the length or the model",
+            {{"bytes", asked}, {"in use", statistics().live_bytes}});
+    }
+
+    static constexpr std::size_t largest = std::size_t{1} << 62U;  // more would overflow while a class is rounded up
 #if defined(ASAN_POISON_MEMORY_REGION)
     static constexpr std::size_t red_zone = 64;
     static void poison(std::byte* begin, std::size_t bytes) { ASAN_POISON_MEMORY_REGION(begin, bytes); }

@@ -30,6 +30,10 @@ struct index_error : error {
 struct autograd_error : error {
     using error::error;
 };
+/// The system has no memory left for a tensor.
+struct out_of_memory_error : error {
+    using error::error;
+};
 /// A file is missing, unreadable, damaged, or cannot be written.
 struct io_error : error {
     using error::error;
