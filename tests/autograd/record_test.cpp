@@ -96,6 +96,29 @@ TEST_CASE("a gradient of the wrong shape or dtype is refused in the op's name") 
     CHECK_THROWS_AS(backward(giving(zeros({2})), ones({2}, float64)), autograd_error);
 }
 
+TEST_CASE("a backward that asks for what the op has not is refused in the op's name") {
+    Tensor a = leaf({1, 2});
+    const Tensor plain = ones({2}, float64), seed = ones({2}, float64);
+    const auto run = [&](auto backward_of_op) {
+        backward(with_backward({a, plain}, [=](const Saved& saved, const Tensor& dy,
+                                               Gradients& d) { backward_of_op(saved, dy, d); }),
+                 seed);
+    };
+    CHECK_THROWS_WITH(run([](auto&, auto& dy, auto& d) { d.add(5, dy); }),
+                      contains("gflow::custom: backward must name an input that the op has; got input=5, inputs=2"));
+    CHECK_THROWS_AS(run([](auto&, auto&, auto& d) { (void)d.needed(2); }), autograd_error);
+    CHECK_THROWS_AS(run([](auto&, auto&, auto& d) { (void)d[2]; }), autograd_error);
+    CHECK_THROWS_AS(run([](auto&, auto&, auto& d) { (void)d.target(2); }), autograd_error);
+    CHECK_THROWS_WITH(run([](auto& saved, auto&, auto& d) { d.add(0, saved[3]); }),
+                      contains("gflow::custom: backward must ask for a tensor that was saved; got i=3, saved=0"));
+    CHECK_THROWS_WITH(run([](auto&, auto&, auto& d) { d[1].template mutable_data<double>()[0] += 1; }),
+                      contains("gflow::custom: this input needs no gradient; ask d.needed(i) first; got input=1"));
+    CHECK_THROWS_AS(run([](auto&, auto&, auto& d) { (void)d.target(1); }), autograd_error);
+    Tensor one = scalar(1).set_requires_grad();  // has the shape and dtype of an undefined tensor
+    CHECK_THROWS_WITH(backward(with_backward({one}, [](const Saved&, const Tensor&, Gradients& d) { d.add(0, {}); })),
+                      contains("gradient=undefined"));
+}
+
 TEST_CASE("an op may give no gradient at all") {
     Tensor a = leaf({1, 2});
     const Tensor inner = a * 2;

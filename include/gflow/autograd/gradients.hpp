@@ -25,16 +25,22 @@ public:
     explicit Gradients(const Node& node) : node_(node) {}
 
     /// Whether input i asks for a gradient. Backward may skip the others.
-    bool needed(std::size_t i) const { return node_.inputs()[i] != nullptr; }
+    /// @throws autograd_error if the op has no input i
+    bool needed(std::size_t i) const {
+        require<autograd_error>(i < node_.inputs().size(), node_.op(), "backward must name an input that the op has",
+                                {{"input", i}, {"inputs", node_.inputs().size()}});
+        return node_.inputs()[i] != nullptr;
+    }
 
     /// Adds `gradient` to what input i has gathered so far. A fresh tensor is adopted without a copy.
-    /// @throws autograd_error if it has not the shape and dtype of the input
+    /// @throws autograd_error if it has not the shape and dtype of the input, or there is no such input
     void add(std::size_t i, Tensor gradient) {
         if (!needed(i)) return;
         Node& input = *node_.inputs()[i];
-        require<autograd_error>(gradient.shape() == input.shape() && gradient.dtype() == input.dtype(), node_.op(),
-                                "backward must give a gradient of the input's shape and dtype",
-                                {{"input", i}, {"shape", input.shape()}, {"gradient", gradient}});
+        require<autograd_error>(
+            gradient.defined() && gradient.shape() == input.shape() && gradient.dtype() == input.dtype(), node_.op(),
+            "backward must give a gradient of the input's shape and dtype",
+            {{"input", i}, {"shape", input.shape()}, {"gradient", gradient}});
         Tensor& sum = input.gradient();
         if (!sum.defined()) {
             // Two leaves must not share one gradient: its owner may scale it in place.
@@ -46,10 +52,12 @@ public:
     }
 
     /// The gradient of input i to add to in place: zeros if nothing has come yet.
+    /// @throws autograd_error if input i needs none, or there is no such input
     Tensor& operator[](std::size_t i) {
-        Tensor& sum = node_.inputs()[i]->gradient();
+        Node& input = needing(i);
+        Tensor& sum = input.gradient();
         if (!sum.defined())
-            sum = zeros(node_.inputs()[i]->shape(), node_.inputs()[i]->dtype());
+            sum = zeros(input.shape(), input.dtype());
         else
             own(sum);
         return sum;
@@ -57,17 +65,24 @@ public:
 
     /// The gradient of input i, and whether it already holds something to add to: (tensor, accumulate).
     /// If not, its elements are not initialised and must all be written.
+    /// @throws autograd_error if input i needs none, or there is no such input
     std::pair<Tensor&, bool> target(std::size_t i) {
-        Tensor& sum = node_.inputs()[i]->gradient();
+        Node& input = needing(i);
+        Tensor& sum = input.gradient();
         const bool accumulate = sum.defined();
         if (accumulate)
             own(sum);
         else
-            sum = empty(node_.inputs()[i]->shape(), node_.inputs()[i]->dtype());
+            sum = empty(input.shape(), input.dtype());
         return {sum, accumulate};
     }
 
 private:
+    Node& needing(std::size_t i) const {
+        require<autograd_error>(needed(i), node_.op(), "this input needs no gradient; ask d.needed(i) first",
+                                {{"input", i}});
+        return *node_.inputs()[i];
+    }
     static void own(Tensor& sum) {
         if (sum.storage().use_count() > 1) sum = clone(sum);
     }

@@ -15,24 +15,30 @@ class Gradients;
 class Saved {
 public:
     Saved() = default;
-    explicit Saved(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
+    Saved(const char* op, std::vector<Tensor> tensors) : op_(op), tensors_(std::move(tensors)) {
         for (Tensor& x : tensors_) {
             x = x.detach();  // the edges hold the graph; a saved node would tie it in a knot
             versions_.push_back(x.defined() ? x.storage()->version() : 0);
         }
     }
-    const Tensor& operator[](std::size_t i) const { return tensors_[i]; }
+    /// @throws autograd_error if the op did not save so many
+    const Tensor& operator[](std::size_t i) const {
+        require<autograd_error>(i < tensors_.size(), op_, "backward must ask for a tensor that was saved",
+                                {{"i", i}, {"saved", tensors_.size()}});
+        return tensors_[i];
+    }
 
     /// @throws autograd_error if a saved tensor was written to since forward
-    void check_unchanged(const char* op) const {
+    void check_unchanged() const {
         for (std::size_t i = 0; i < tensors_.size(); ++i)
-            require<autograd_error>(!tensors_[i].defined() || tensors_[i].storage()->version() == versions_[i], op,
+            require<autograd_error>(!tensors_[i].defined() || tensors_[i].storage()->version() == versions_[i], op_,
                                     "a tensor that backward needs was changed in place after forward; "
                                     "clone it first, or change it after backward",
                                     {{"saved", tensors_[i]}});
     }
 
 private:
+    const char* op_ = "backward";
     std::vector<Tensor> tensors_;
     std::vector<std::uint64_t> versions_;
 };
@@ -66,7 +72,7 @@ public:
     }
     /// Passes dy on to the inputs. @throws autograd_error if a saved tensor has changed
     void run(const Tensor& dy, Gradients& d) const {
-        saved_.check_unchanged(op_);
+        saved_.check_unchanged();
         backward_(saved_, dy, d);
     }
     /// Lets go of everything that backward needed.

@@ -44,13 +44,15 @@ inline bool will_record(const Inputs& inputs) { return is_grad_enabled() && inpu
 /// @param op        its name, for error messages; a string literal
 /// @param saved     what backward needs and nothing more; reached as saved[0], saved[1], …
 /// @param backward  called once with dy = ∂loss/∂y; adds ∂loss/∂input i with d.add(i, …) for each i that d.needed(i).
+///                d[i] and d.target(i), to add in place, are for needed ones only: they throw autograd_error for
+///                others.
 ///                  Ops inside it are not recorded: gflow differentiates once.
 /// @return y, which requires a gradient if an input does and recording is on
 template <class Backward>
 Tensor record(const char* op, Inputs inputs, Tensor y, std::vector<Tensor> saved, Backward backward) {
     if (!inputs.any_requires_grad() || !is_grad_enabled()) return y;
     auto node = std::make_shared<Node>(op, y);
-    node->connect(inputs.take(), Saved(std::move(saved)), std::move(backward));
+    node->connect(inputs.take(), Saved(op, std::move(saved)), std::move(backward));
     y.set_node(std::move(node));
     return y;
 }
