@@ -60,6 +60,23 @@ TEST_CASE("kinks can be left out") {
     CHECK_FALSE(gradcheck([](const Tensors& v) { return square(v[0], 2); }, {x}, {.skip_kinks = true}));
 }
 
+TEST_CASE("what cannot be compared is refused") {
+    const Tensor x = randn({2}, float64);
+    CHECK_THROWS_WITH(gradcheck([](const Tensors&) { return ones({2}, float64); }, {}),
+                      contains("gflow::gradcheck: at least one float64 input is needed; got inputs=0"));
+    CHECK_THROWS_AS(gradcheck([](const Tensors& v) { return v[0]; }, {arange(2)}), usage_error);
+    CHECK_THROWS_WITH(gradcheck([](const Tensors&) { return Tensor(); }, {x}),
+                      contains("gflow::gradcheck: f must give a defined tensor; got output=undefined"));
+    CHECK_THROWS_WITH(gradcheck([](const Tensors&) { return ones({2}); }, {x}),
+                      contains("gflow::gradcheck: f must give float64, other types are too coarse; "
+                               "got output=float32 [2]"));
+    CHECK_THROWS_WITH(gradcheck([](const Tensors& v) { return v[0]; }, {x, Tensor()}),
+                      contains("inputs must be defined; got input=1"));
+    Index calls = 0;
+    CHECK_THROWS_WITH(gradcheck([&](const Tensors&) { return ones({4 - calls++}, float64); }, {x}),
+                      contains("f must give the same shape each time"));
+}
+
 TEST_CASE("float32 is refused, integers are passed through, inputs stay as they are") {
     const auto f = [](const Tensors& v) { return v[0] * static_cast<double>(v[1].numel()); };
     CHECK_THROWS_WITH(gradcheck(f, {zeros({2}), arange(3)}), contains("inputs must be float64, float32 is too coarse"));

@@ -30,25 +30,41 @@ namespace detail {
 
 inline double weighted_sum(const Tensor& y, const Tensor& weights) {
     double sum = 0;
-    for (Index i = 0; i < y.numel(); ++i) sum += y.data<double>()[i] * weights.data<double>()[i];
+    const double *a = y.data<double>(), *b = weights.data<double>();
+    for (Index i = 0; i < y.numel(); ++i) sum += a[i] * b[i];
     return sum;
 }
 
 }  // namespace detail
 
 /// Compares the gradients of f with central differences, through a random weighting of f's output.
-/// @param f       callable: const std::vector<Tensor>& → Tensor, deterministic
-/// @param inputs  float64 tensors are checked (others are passed through): float32 has too few digits for differences
+/// @param f       callable: const std::vector<Tensor>& → Tensor, deterministic; its output must be float64
+/// @param inputs  float64 tensors are checked, one at least (others are passed through): float32 has too few digits for
+///                differences
+/// @throws        usage_error without a float64 input;  dtype_error for float32, inside or out;  error if f's output is
+///                undefined;  shape_error if its shape is not the same each time
 template <class F>
 GradcheckResult gradcheck(F f, const std::vector<Tensor>& inputs, GradcheckOptions options = {}) {
     std::vector<Tensor> leaves;
+    bool any = false;
     for (const Tensor& input : inputs) {
+        require<error>(input.defined(), "gradcheck", "inputs must be defined", {{"input", leaves.size()}});
         require<dtype_error>(input.dtype() != float32, "gradcheck", "inputs must be float64, float32 is too coarse",
                              {{"input", input}});
         leaves.push_back(clone(input));
-        if (input.dtype() == float64) leaves.back().set_requires_grad();
+        if (input.dtype() != float64) continue;
+        leaves.back().set_requires_grad();
+        any = true;
     }
-    const Tensor y = f(leaves);
+    require<usage_error>(any, "gradcheck", "at least one float64 input is needed", {{"inputs", inputs.size()}});
+    const auto checked = [&f](const std::vector<Tensor>& at) {
+        Tensor y = f(at);
+        require<error>(y.defined(), "gradcheck", "f must give a defined tensor", {{"output", y}});
+        require<dtype_error>(y.dtype() == float64, "gradcheck", "f must give float64, other types are too coarse",
+                             {{"output", y}});
+        return y;
+    };
+    const Tensor y = checked(leaves);
     Generator fixed(20251228);
     const Tensor weights = randn(y.shape(), float64, 1, fixed);
     if (y.requires_grad()) backward(y, weights);
@@ -66,7 +82,10 @@ GradcheckResult gradcheck(F f, const std::vector<Tensor>& inputs, GradcheckOptio
             const double x = leaves[which].data<double>()[i];
             const auto value_at = [&](double shifted) {
                 moved[which].mutable_data<double>()[i] = shifted;
-                return detail::weighted_sum(f(moved), weights);
+                const Tensor again = checked(moved);
+                require(again.shape() == y.shape(), "gradcheck", "f must give the same shape each time",
+                        {{"first", y}, {"then", again}});
+                return detail::weighted_sum(again, weights);
             };
             const double above = value_at(x + options.step);
             const double below = value_at(x - options.step);
