@@ -78,6 +78,31 @@ TEST_CASE("a state that does not fit is refused whole, and every fault is named"
     expect_same_bits(pair.first.weight.detach(), before);
 }
 
+TEST_CASE("an undefined entry of a state is called undefined") {
+    Pair pair;
+    TensorMap state = pair.state_dict();
+    state["scale"] = Tensor();
+    REQUIRE_THROWS_WITH(pair.load_state_dict(state), contains("undefined: scale, must be [3]"));
+}
+
+TEST_CASE("two parts or parameters of one module must not share a name") {
+    struct Twice : nn::Module {
+        nn::Linear a{{.in = 2, .out = 3}}, b{{.in = 2, .out = 3}};
+        Tensor weight = ones({3}), other = ones({3});
+        void parts(const char* second) { register_module("fc", a), register_module(second, b); }
+        void parameters(const char* second) { register_parameter("weight", weight), register_parameter(second, other); }
+    };
+    REQUIRE_THROWS_WITH(Twice().parts("fc"), contains("gflow::register_module: a module's parameters and parts must "
+                                                      "have different names; got name=fc"));
+    REQUIRE_THROWS_AS(Twice().parameters("weight"), usage_error);
+    Twice fine;
+    fine.parts("fc2");
+    fine.parameters("bias");
+    REQUIRE(fine.named_parameters().size() == 6);
+    REQUIRE(fine.state_dict().size() == 6);
+    REQUIRE_THROWS_AS(fine.parameters("fc"), usage_error);
+}
+
 TEST_CASE("train and eval reach every part") {
     Pair pair;
     REQUIRE((pair.training() && pair.dropout.training() && pair.second.up.training()));

@@ -2,7 +2,9 @@
 #include <gflow/autograd/tensor_autograd.hpp>
 #include <gflow/core/create.hpp>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,7 +43,7 @@ public:
         return state;
     }
     /// Overwrites all parameters; nothing is changed unless everything fits.
-    /// @throws shape_error naming every missing, superfluous and misshapen tensor
+    /// @throws shape_error naming every missing, undefined, superfluous and misshapen tensor
     void load_state_dict(const TensorMap& state) {
         const auto own = named_parameters();
         check_state(own, state);
@@ -67,14 +69,26 @@ protected:
     Module() = default;
 
     /// Makes a member tensor a parameter. To be called once for each, in the constructor.
+    /// @throws usage_error if the name is taken
     void register_parameter(std::string name, Tensor& parameter) {
+        check_free("register_parameter", name);
         parameter.set_requires_grad();
         own_.emplace_back(std::move(name), &parameter);
     }
-    /// Makes a member module a part of this one.
-    void register_module(std::string name, Module& part) { parts_.emplace_back(std::move(name), &part); }
+    /// Makes a member module a part of this one. @throws usage_error if the name is taken
+    void register_module(std::string name, Module& part) {
+        check_free("register_module", name);
+        parts_.emplace_back(std::move(name), &part);
+    }
 
 private:
+    void check_free(std::string_view op, const std::string& name) const {
+        const auto has_name = [&](const auto& entry) { return entry.first == name; };
+        require<usage_error>(
+            std::none_of(own_.begin(), own_.end(), has_name) && std::none_of(parts_.begin(), parts_.end(), has_name),
+            op, "a module's parameters and parts must have different names", {{"name", name}});
+    }
+
     void collect(const std::string& prefix, std::vector<std::pair<std::string, Tensor>>& all) const {
         for (const auto& [name, parameter] : own_) all.emplace_back(prefix + name, *parameter);
         for (const auto& [name, part] : parts_) part->collect(prefix + name + ".", all);
@@ -88,6 +102,8 @@ private:
             superfluous.erase(name);
             if (found == state.end())
                 faults += "\n  missing: " + name + " " + to_string(parameter.shape());
+            else if (!found->second.defined())
+                faults += "\n  undefined: " + name + ", must be " + to_string(parameter.shape());
             else if (found->second.shape() != parameter.shape())
                 faults += "\n  misshapen: " + name + " is " + to_string(found->second.shape()) + ", must be " +
                           to_string(parameter.shape());
