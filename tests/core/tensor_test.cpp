@@ -76,6 +76,19 @@ TEST_CASE("an undefined tensor has nothing") {
     CHECK_FALSE(clone(none).defined());
 }
 
+TEST_CASE("what needs elements refuses an undefined tensor in its own name") {
+    Tensor none, x = zeros({2});
+    CHECK_THROWS_WITH(to(x.grad(), float64), contains("gflow::to: the tensor must be defined; got x=undefined"));
+    CHECK_THROWS_AS(to(none, none.dtype()), error);
+    CHECK_THROWS_WITH(copy_into(none, x), contains("gflow::copy_into: both tensors must be defined; "
+                                                   "got destination=undefined, source=float32 [2]"));
+    CHECK_THROWS_WITH(copy_into(x, none), contains("source=undefined"));
+    CHECK_THROWS_WITH(zeros_like(none), contains("gflow::zeros_like: the tensor must be defined; got x=undefined"));
+    CHECK_THROWS_WITH(empty_like(none), contains("gflow::empty_like: the tensor must be defined; got x=undefined"));
+    CHECK_THROWS_WITH(none.set_requires_grad(),
+                      contains("gflow::set_requires_grad: the tensor must be defined; got tensor=undefined"));
+}
+
 TEST_CASE("there is no other device without a CUDA backend") {
     CHECK_THROWS_AS(Device::cuda(), device_error);
     CHECK_THROWS_WITH(Device::cuda(1), contains("no CUDA backend"));

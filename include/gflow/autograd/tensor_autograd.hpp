@@ -4,6 +4,7 @@
 namespace gflow {
 
 inline Tensor& Tensor::set_requires_grad(bool on) {
+    require<autograd_error>(defined(), "set_requires_grad", "the tensor must be defined", {{"tensor", *this}});
     require<autograd_error>(is_leaf(), "set_requires_grad", "only a leaf can be switched; detach() it first",
                             {{"tensor", *this}});
     require<dtype_error>(!on || dtype_ == float32 || dtype_ == float64, "set_requires_grad",

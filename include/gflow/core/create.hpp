@@ -11,14 +11,22 @@ namespace gflow {
 inline Tensor empty(Shape shape, DType dtype = float32, Device = Device::cpu()) {
     return Tensor(std::make_shared<Storage>(bytes_of(shape, dtype)), 0, shape, dtype);
 }
-inline Tensor empty_like(const Tensor& x) { return empty(x.shape(), x.dtype(), x.device()); }
+/// @throws error if x is undefined
+inline Tensor empty_like(const Tensor& x) {
+    detail::require_defined("empty_like", x);
+    return empty(x.shape(), x.dtype(), x.device());
+}
 
 inline Tensor zeros(Shape shape, DType dtype = float32, Device device = Device::cpu()) {
     Tensor x = empty(shape, dtype, device);
     std::memset(x.mutable_raw(), 0, x.bytes());  // all bits zero is 0 in every dtype
     return x;
 }
-inline Tensor zeros_like(const Tensor& x) { return zeros(x.shape(), x.dtype(), x.device()); }
+/// @throws error if x is undefined
+inline Tensor zeros_like(const Tensor& x) {
+    detail::require_defined("zeros_like", x);
+    return zeros(x.shape(), x.dtype(), x.device());
+}
 
 /// Every element is `value`, converted to dtype.
 inline Tensor full(Shape shape, double value, DType dtype = float32, Device device = Device::cpu()) {
@@ -90,8 +98,11 @@ inline Tensor clone(const Tensor& x) {
     return y;
 }
 
-/// Overwrites the elements of `destination`. @throws shape_error, dtype_error if the two do not match
+/// Overwrites the elements of `destination`.
+/// @throws shape_error, dtype_error if the two do not match;  error if one is undefined
 inline void copy_into(Tensor& destination, const Tensor& source) {
+    require<error>(destination.defined() && source.defined(), "copy_into", "both tensors must be defined",
+                   {{"destination", destination}, {"source", source}});
     require(destination.shape() == source.shape(), "copy_into", "shapes must be equal",
             {{"destination", destination}, {"source", source}});
     require<dtype_error>(destination.dtype() == source.dtype(), "copy_into", "dtypes must be equal",
@@ -101,7 +112,9 @@ inline void copy_into(Tensor& destination, const Tensor& source) {
 
 /// The elements converted to dtype, outside the graph (a copy; x itself where it already has that dtype).
 /// Floating values going to an integer type are truncated towards zero.
+/// @throws error if x is undefined
 inline Tensor to(const Tensor& x, DType dtype) {
+    detail::require_defined("to", x);
     if (x.dtype() == dtype) return x.detach();
     Tensor y = empty(x.shape(), dtype, x.device());
     visit(x.dtype(), [&]<class From>(From) {

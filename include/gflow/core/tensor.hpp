@@ -128,4 +128,10 @@ inline std::string describe(const Tensor& x) {
     return x.defined() ? std::string(name_of(x.dtype())) + " " + to_string(x.shape()) : "undefined";
 }
 
+namespace detail {
+inline void require_defined(std::string_view op, const Tensor& x) {
+    require<error>(x.defined(), op, "the tensor must be defined", {{"x", x}});
+}
+}  // namespace detail
+
 }  // namespace gflow

@@ -7,10 +7,6 @@
 
 namespace gflow::detail {
 
-inline void require_defined(std::string_view op, const Tensor& x) {
-    require<error>(x.defined(), op, "the tensor must be defined", {{"x", x}});
-}
-
 /// float32 or float64; everything else is refused in the name of `op`.
 inline void require_floating(std::string_view op, const Tensor& x) {
     require_defined(op, x);

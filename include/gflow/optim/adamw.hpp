@@ -161,10 +161,11 @@ private:
     static const Tensor& find(const TensorMap& state, const std::string& name, const Shape& shape, DType dtype) {
         const auto found = state.find(name);
         require<io_error>(found != state.end(), "AdamW::load_state", "an entry is missing", {{"entry", name}});
-        require<io_error>(found->second.shape() == shape && found->second.dtype() == dtype, "AdamW::load_state",
+        const Tensor& x = found->second;
+        require<io_error>(x.defined() && x.shape() == shape && x.dtype() == dtype, "AdamW::load_state",
                           "an entry must fit its parameter",
-                          {{"entry", name}, {"expected", shape}, {"in the file", found->second}});
-        return found->second;
+                          {{"entry", name}, {"expected", shape}, {"in the file", x}});
+        return x;
     }
     bool knows(const std::string& entry) const {
         const std::size_t slash = entry.find('/');
