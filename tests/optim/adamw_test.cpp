@@ -187,6 +187,51 @@ TEST_CASE("AdamW refuses what it cannot optimise") {
     CHECK_THROWS_WITH(AdamW({x, x}), contains("twice"));
 }
 
+TEST_CASE("AdamW refuses groups with options out of range") {
+    const double nan = std::nan("");
+    const auto with = [](std::optional<double> weight_decay, double lr_scale) {
+        return AdamW({ParameterGroup{{{"x", parameter({1.0})}}, weight_decay, lr_scale}});
+    };
+    CHECK_THROWS_WITH(with(-5, 1), contains("gflow::AdamW: weight decay must be finite and at least 0; "
+                                            "got weight_decay=-5"));
+    CHECK_THROWS_AS(with(nan, 1), usage_error);
+    CHECK_THROWS_WITH(with({}, nan), contains("lr_scale=nan"));
+    CHECK_THROWS_AS(with({}, -1), usage_error);
+    CHECK_NOTHROW(with(0, 0));
+}
+
+TEST_CASE("AdamW: a learning rate or a scale that is refused changes nothing") {
+    Tensor x = parameter({1.0});
+    AdamW optimizer({x}, {.lr = 0.1});
+    CHECK_THROWS_WITH(optimizer.set_lr(std::nan("")), contains("got lr=nan"));
+    CHECK(optimizer.lr() == 0.1);
+    set_grad(x, ones({1}, float64));
+    CHECK_THROWS_WITH(optimizer.step(std::nan("")),
+                      contains("gflow::AdamW: the scale of the gradients must be finite; got gradient_scale=nan"));
+    CHECK_THROWS_AS(optimizer.step(std::numeric_limits<double>::infinity()), usage_error);
+    CHECK(x.item() == 1.0);
+    CHECK(optimizer.state().empty());
+}
+
+TEST_CASE("AdamW numbers parameters without names through all groups, and tells them apart by identity") {
+    Tensor x = parameter({1.0}), y = parameter({2.0});
+    AdamW optimizer({parameter_group({x}), parameter_group({y})});
+    for (const Tensor& p : {x, y}) set_grad(p, ones({1}, float64));
+    optimizer.step();
+    CHECK(optimizer.state().count("m/0") == 1);
+    CHECK(optimizer.state().count("m/1") == 1);
+    CHECK_THROWS_WITH(AdamW({parameter_group({x}), parameter_group({x})}), contains("no parameter may come twice"));
+    CHECK_THROWS_WITH(AdamW({ParameterGroup{.parameters = {{"w", x}, {"w", y}}}}),
+                      contains("two parameters must have different names; got name=w"));
+}
+
+TEST_CASE("AdamW: an undefined entry of a state is refused, for a scalar too") {
+    Tensor x = scalar(1).set_requires_grad();
+    AdamW optimizer({x});
+    CHECK_THROWS_WITH(optimizer.load_state({{"m/0", Tensor()}, {"v/0", scalar(0)}, {"step/0", scalar(1, int64)}}),
+                      contains("in the file=undefined"));
+}
+
 TEST_CASE("AdamW: no parameters, no gradients: nothing happens") {
     AdamW none(std::vector<Tensor>{});
     none.step();

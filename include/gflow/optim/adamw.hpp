@@ -25,17 +25,25 @@ struct AdamWOptions {
 /// A parameter without a gradient is left alone, and its t does not rise.
 class AdamW {
 public:
-    /// @throws usage_error for options out of range, a parameter named or given twice, or one that needs no gradient
+    /// @throws usage_error for options out of range (the groups' own, too), a parameter given twice, a name given
+    /// twice,
+    ///         or a parameter that needs no gradient
     explicit AdamW(const std::vector<ParameterGroup>& groups, AdamWOptions options = {}) : options_(options) {
-        check_options();
+        check(options);
         std::set<const void*> seen;
         std::set<std::string> names;
         for (const ParameterGroup& group : groups) {
-            for (const auto& [name, x] : group.parameters) {
+            check_decay(group.weight_decay.value_or(0));
+            check(std::isfinite(group.lr_scale) && group.lr_scale >= 0,
+                  "the scale of the learning rate must be finite and at least 0", "lr_scale", group.lr_scale);
+            for (const auto& [own_name, x] : group.parameters) {
+                const std::string name = own_name.empty() ? std::to_string(names_.size()) : own_name;
                 require<usage_error>(x.requires_grad() && x.is_leaf(), "AdamW",
                                      "parameters must be leaves that require a gradient", {{"parameter", name}});
-                require<usage_error>(names.insert(name).second && seen.insert(x.node().get()).second, "AdamW",
-                                     "no parameter may come twice", {{"parameter", name}});
+                require<usage_error>(seen.insert(x.node().get()).second, "AdamW", "no parameter may come twice",
+                                     {{"parameter", name}});
+                require<usage_error>(names.insert(name).second, "AdamW", "two parameters must have different names",
+                                     {{"name", name}});
                 names_.push_back(name);
                 parameters_.push_back(x);
                 slots_.push_back({group.weight_decay.value_or(options_.weight_decay), group.lr_scale, 0, {}, {}});
@@ -47,16 +55,20 @@ public:
         : AdamW(std::vector<ParameterGroup>{parameter_group(parameters)}, options) {}
 
     double lr() const { return options_.lr; }
+    /// @throws usage_error unless lr is finite and at least 0; then the old one stays
     void set_lr(double lr) {
+        check_lr(lr);
         options_.lr = lr;
-        check_options();
     }
     const AdamWOptions& options() const { return options_; }
     const std::vector<Tensor>& parameters() const { return parameters_; }
 
     /// One update of all parameters that have a gradient, in one sweep through memory.
     /// @param gradient_scale  gradients are multiplied by it first: see clip_scale
+    /// @throws                usage_error if that is not finite; then nothing has changed
     void step(double gradient_scale = 1) {
+        check(std::isfinite(gradient_scale), "the scale of the gradients must be finite", "gradient_scale",
+              gradient_scale);
         const NoGrad plain;
         std::vector<Tensor> gradients;
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -145,17 +157,23 @@ private:
                           {slot.v.template mutable_data<T>() + tile.begin, n}, step);
     }
 
-    void check_options() const {
-        const auto& [lr, beta1, beta2, eps, weight_decay] = options_;
-        const auto check = [](bool holds, const char* requirement, const char* name, double value) {
-            require<usage_error>(holds, "AdamW", requirement, {{name, value}});
-        };
+    static void check(bool holds, const char* requirement, const char* name, double value) {
+        require<usage_error>(holds, "AdamW", requirement, {{name, value}});
+    }
+    static void check_lr(double lr) {
         check(std::isfinite(lr) && lr >= 0, "the learning rate must be finite and at least 0", "lr", lr);
+    }
+    static void check_decay(double weight_decay) {
+        check(std::isfinite(weight_decay) && weight_decay >= 0, "weight decay must be finite and at least 0",
+              "weight_decay", weight_decay);
+    }
+    static void check(const AdamWOptions& options) {
+        const auto& [lr, beta1, beta2, eps, weight_decay] = options;
+        check_lr(lr);
+        check_decay(weight_decay);
         check(beta1 >= 0 && beta1 < 1, "the betas must be at least 0 and below 1", "beta1", beta1);
         check(beta2 >= 0 && beta2 < 1, "the betas must be at least 0 and below 1", "beta2", beta2);
         check(std::isfinite(eps) && eps >= 0, "eps must be finite and at least 0", "eps", eps);
-        check(std::isfinite(weight_decay) && weight_decay >= 0, "weight decay must be finite and at least 0",
-              "weight_decay", weight_decay);
     }
 
     static const Tensor& find(const TensorMap& state, const std::string& name, const Shape& shape, DType dtype) {

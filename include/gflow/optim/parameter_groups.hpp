@@ -13,15 +13,16 @@ using NamedParameters = std::vector<std::pair<std::string, Tensor>>;
 
 /// Parameters that an optimiser treats alike.
 struct ParameterGroup {
-    NamedParameters parameters{};          ///< the names are those of the optimiser's state in a checkpoint
+    NamedParameters parameters{};          ///< the names are those of the optimiser's state in a checkpoint; one that
+                                           ///< is empty stands for the parameter's place among all: "0", "1", …
     std::optional<double> weight_decay{};  ///< instead of the optimiser's own
     double lr_scale = 1;                   ///< the learning rate is multiplied by it
 };
 
-/// One group of parameters without names of their own: "0", "1", …
+/// One group of parameters without names of their own: the optimiser numbers them through all its groups.
 inline ParameterGroup parameter_group(const std::vector<Tensor>& parameters) {
     ParameterGroup group;
-    for (const Tensor& x : parameters) group.parameters.emplace_back(std::to_string(group.parameters.size()), x);
+    for (const Tensor& x : parameters) group.parameters.emplace_back("", x);
     return group;
 }
 
