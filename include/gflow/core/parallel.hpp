@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -15,6 +18,21 @@
 namespace gflow {
 
 namespace detail {
+
+inline constexpr int most_threads = 1024;
+
+/// What GFLOW_NUM_THREADS says; 0 if it is not set, or empty.
+/// @throws usage_error unless that is a whole number from 1 to most_threads
+inline int threads_asked(const char* text) {
+    const std::string_view asked = text == nullptr ? "" : text;
+    if (asked.empty()) return 0;
+    int threads = 0;
+    const auto [end, problem] = std::from_chars(asked.data(), asked.data() + asked.size(), threads);
+    require<usage_error>(
+        problem == std::errc() && end == asked.data() + asked.size() && threads >= 1 && threads <= most_threads,
+        "num_threads", "GFLOW_NUM_THREADS must be a whole number from 1 to 1024", {{"GFLOW_NUM_THREADS", asked}});
+    return threads;
+}
 
 /// Work that is cut into tiles; threads take the next tile until none is left.
 struct TiledWork {
@@ -76,11 +94,8 @@ private:
     ThreadPool() : threads_(default_threads()) {}
 
     static int default_threads() {
-        if (const char* text = std::getenv("GFLOW_NUM_THREADS")) {
-            const long asked = std::strtol(text, nullptr, 10);
-            if (asked >= 1 && asked <= 1024) return static_cast<int>(asked);
-        }
-        return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+        if (const int asked = threads_asked(std::getenv("GFLOW_NUM_THREADS"))) return asked;
+        return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, most_threads);
     }
 
     void start_workers() {
@@ -141,11 +156,14 @@ inline thread_local bool inside_tile = false;
 }  // namespace detail
 
 /// The number of threads that kernels use. Default: GFLOW_NUM_THREADS, else the cores this process may run on.
+/// @throws usage_error if GFLOW_NUM_THREADS is no whole number from 1 to 1024
 inline int num_threads() { return detail::ThreadPool::instance().size(); }
 
-/// @throws usage_error unless threads ≥ 1
+/// @throws usage_error unless 1 ≤ threads ≤ 1024
 inline void set_num_threads(int threads) {
     require<usage_error>(threads >= 1, "set_num_threads", "at least one thread is needed", {{"threads", threads}});
+    require<usage_error>(threads <= detail::most_threads, "set_num_threads", "at most 1024 threads can be used",
+                         {{"threads", threads}});
     detail::ThreadPool::instance().resize(threads);
 }
 
