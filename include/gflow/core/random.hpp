@@ -71,7 +71,9 @@ private:
     State state_;
 };
 
-/// The generator that dropout and initial weights use in this thread's computations.
+/// The generator that dropout and initial weights use in this thread's computations. Each thread has its own, and all
+/// start from seed 0, so two threads that do the same get the same numbers: call manual_seed in each thread, or pass a
+/// Generator(seed, stream) of its own, where they must differ. (gflow's own workers never draw.)
 inline Generator& default_generator() {
     thread_local Generator generator;
     return generator;
