@@ -48,7 +48,8 @@ public:
         check_type<T>("data");
         return reinterpret_cast<const T*>(raw());
     }
-    /// The elements, to write. Whoever saved this memory for backward will notice.
+    /// The elements, to write. Whoever saved this memory for backward will notice; but not a write through a pointer
+    /// that was taken before the forward: take it anew for each change.
     template <class T>
     T* mutable_data() {
         check_type<T>("mutable_data");
