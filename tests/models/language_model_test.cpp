@@ -257,6 +257,16 @@ TEST_CASE("models refuse settings that make no sense") {
     o = tiny_grassmann();
     o.offsets = {{1}, {0}};
     REQUIRE_THROWS_WITH(GrassmannLM(o), Catch::Contains("offset=0"));
+    o.offsets = {{1}, {}};
+    REQUIRE_THROWS_WITH(GrassmannLM(o), contains("at least one offset is needed"));
+    o.offsets = {{1, longest}, {2}};
+    REQUIRE_THROWS_WITH(GrassmannLM(o),
+                        contains("gflow::GrassmannLM: an offset must be below max_length, or no position "
+                                 "has a partner there; got offset=10, max_length=10"));
+    o.offsets = {{1, longest - 1}, {2}};
+    REQUIRE_NOTHROW(GrassmannLM(o));
+    o.init_std = -0.02;
+    REQUIRE_THROWS_AS(GrassmannLM(o), usage_error);
     TransformerLMOptions t = tiny_transformer();
     t.heads = 3;
     REQUIRE_THROWS_AS(TransformerLM(t), usage_error);

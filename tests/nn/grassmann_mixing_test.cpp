@@ -106,6 +106,9 @@ TEST_CASE("GrassmannMixing refuses what spans no plane") {
     REQUIRE_THROWS_AS(GrassmannMixing(o), usage_error);
     o = small({-1});
     REQUIRE_THROWS_WITH(GrassmannMixing(o), Catch::Contains("offset=-1"));
+    o = small({});
+    REQUIRE_THROWS_WITH(GrassmannMixing(o),
+                        contains("gflow::GrassmannMixing: at least one offset is needed; got offsets=0"));
     o = small();
     o.rank = 1;
     REQUIRE_THROWS_AS(GrassmannMixing(o), usage_error);

@@ -16,6 +16,9 @@ TEST_CASE("Linear") {
     const nn::Linear plain({.in = 3, .out = 4, .bias = false});
     REQUIRE(plain.parameters().size() == 1);
     REQUIRE_THROWS_AS(nn::Linear({.in = 0, .out = 4}), usage_error);
+    REQUIRE_THROWS_WITH(nn::Linear({.init_std = -1}),
+                        contains("gflow::Linear: init_std must be finite and at least 0; got init_std=-1"));
+    for (const double std : {not_a_number, infinity}) REQUIRE_THROWS_AS(nn::Linear({.init_std = std}), usage_error);
 }
 
 TEST_CASE("Linear starts with PyTorch's spread unless told otherwise") {
@@ -34,6 +37,7 @@ TEST_CASE("Embedding") {
     REQUIRE(layer(ids).shape() == Shape{2, 2, 3});
     REQUIRE_THROWS_AS(layer(full({1}, 5, int64)), index_error);
     REQUIRE_THROWS_AS(nn::Embedding({.count = 0}), usage_error);
+    for (const double std : {-1.0, not_a_number}) REQUIRE_THROWS_AS(nn::Embedding({.init_std = std}), usage_error);
 }
 
 TEST_CASE("LayerNorm") {

@@ -34,7 +34,8 @@ struct GrassmannLMOptions {
 /// their reduced states span.
 class GrassmannLM : public StackedLM<nn::GrassmannMixing, nn::GrassmannMixingOptions> {
 public:
-    /// @throws usage_error unless there is one list of offsets for each layer and all look back
+    /// @throws usage_error unless there is one list of offsets for each layer, none of them empty, and all look back to
+    ///         positions that a text of max_length has
     explicit GrassmannLM(const GrassmannLMOptions& o) : StackedLM(shared(o), mixers(o), o.d_ff, o.norm), options_(o) {}
 
     /// 6 layers, 128 positions, 12,607,168 parameters.
@@ -64,7 +65,11 @@ private:
         require<usage_error>(o.direction == nn::Direction::causal, "GrassmannLM",
                              "a language model must not look ahead: position t would see its own label");
         std::vector<nn::GrassmannMixingOptions> all;
-        for (const std::vector<Index>& offsets : o.offsets)
+        for (const std::vector<Index>& offsets : o.offsets) {
+            for (Index offset : offsets)
+                require<usage_error>(offset < o.max_length, "GrassmannLM",
+                                     "an offset must be below max_length, or no position has a partner there",
+                                     {{"offset", offset}, {"max_length", o.max_length}});
             all.push_back({.d_model = o.d_model,
                            .rank = o.rank,
                            .heads = o.heads,
@@ -76,6 +81,7 @@ private:
                            .gate_bias = o.gate_bias,
                            .init_std = o.init_std,
                            .dtype = o.dtype});
+        }
         return all;
     }
 

@@ -3,6 +3,8 @@
 #include <gflow/nn/module.hpp>
 #include <gflow/ops/embedding.hpp>
 
+#include <cmath>
+
 namespace gflow::nn {
 
 struct EmbeddingOptions {
@@ -20,6 +22,8 @@ public:
     explicit Embedding(const EmbeddingOptions& options) {
         require<usage_error>(options.count >= 1 && options.size >= 1, "Embedding", "count and size must be at least 1",
                              {{"count", options.count}, {"size", options.size}});
+        require<usage_error>(std::isfinite(options.init_std) && options.init_std >= 0, "Embedding",
+                             "init_std must be finite and at least 0", {{"init_std", options.init_std}});
         weight = randn({options.count, options.size}, options.dtype, options.init_std);
         register_parameter("weight", weight);
     }

@@ -35,7 +35,7 @@ struct GrassmannMixingOptions {
     Index d_model = 1;
     Index rank = 32;  ///< r: numbers per head that a token is reduced to
     Index heads = 1;
-    std::vector<Index> offsets = {1};
+    std::vector<Index> offsets = {1};  ///< Δ, one at least; one that stands twice counts twice
     Aggregate aggregate = Aggregate::mean;
     Normalize normalize = Normalize::unit;
     OffsetWeights offset_weights = OffsetWeights::uniform;
@@ -117,8 +117,7 @@ public:
         const Tensor g = plucker_mix(concat(window, 1), plucker.weight, plucker.bias, mix_options(steps), w);
         const Index last = static_cast<Index>(window.size()) - 1;
         cache.states.push_back(z);
-        const Index reach =
-            options_.offsets.empty() ? 0 : *std::max_element(options_.offsets.begin(), options_.offsets.end());
+        const Index reach = *std::max_element(options_.offsets.begin(), options_.offsets.end());
         if (static_cast<Index>(cache.states.size()) > reach) cache.states.pop_front();
         return finish(h, slice(g, 1, last, last + 1));
     }
@@ -130,6 +129,8 @@ private:
         require<usage_error>(o.rank >= 2, "GrassmannMixing", "rank must be at least 2, or there is no plane",
                              {{"rank", o.rank}});
         require<usage_error>(o.heads >= 1, "GrassmannMixing", "heads must be at least 1", {{"heads", o.heads}});
+        require<usage_error>(!o.offsets.empty(), "GrassmannMixing", "at least one offset is needed",
+                             {{"offsets", o.offsets.size()}});
         for (Index offset : o.offsets)
             require<usage_error>(offset >= 1, "GrassmannMixing", "offsets must be at least 1", {{"offset", offset}});
         return o;

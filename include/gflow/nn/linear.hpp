@@ -3,6 +3,8 @@
 #include <gflow/nn/module.hpp>
 #include <gflow/ops/linear.hpp>
 
+#include <cmath>
+
 namespace gflow::nn {
 
 struct LinearOptions {
@@ -21,6 +23,8 @@ public:
     explicit Linear(const LinearOptions& options) {
         require<usage_error>(options.in >= 1 && options.out >= 1, "Linear", "in and out must be at least 1",
                              {{"in", options.in}, {"out", options.out}});
+        require<usage_error>(std::isfinite(options.init_std) && options.init_std >= 0, "Linear",
+                             "init_std must be finite and at least 0", {{"init_std", options.init_std}});
         const double std =
             options.init_std > 0 ? options.init_std : 1 / std::sqrt(3.0 * static_cast<double>(options.in));
         weight = randn({options.out, options.in}, options.dtype, std);
