@@ -75,6 +75,36 @@ TEST_CASE("to converts between any two dtypes") {
     expect_values(to(from_vector<float>({static_cast<float>(not_a_number)}), bfloat16), {not_a_number});
 }
 
+TEST_CASE("a value that a dtype cannot hold is refused") {
+    CHECK_THROWS_WITH(full({1}, 300, uint8), contains("gflow::full: the dtype must be able to hold the value; "
+                                                      "got value=300, dtype=uint8"));
+    CHECK_THROWS_WITH(full({1}, not_a_number, int64), contains("value=nan, dtype=int64"));
+    for (const double value : {-1.0, 256.0, infinity}) CHECK_THROWS_AS(full({1}, value, uint8), dtype_error);
+    for (const double value : {0x1p63, -0x1.8p63}) CHECK_THROWS_AS(scalar(value, int64), dtype_error);
+    expect_values(full({1}, -0x1p63, int64), {-0x1p63}, exactly);
+    expect_values(full({1}, 255.5, uint8), {255}, exactly);
+    expect_values(full({1}, -0.5, uint8), {0}, exactly);
+    for (const DType dtype : {float32, bfloat16}) {
+        CHECK_THROWS_AS(full({1}, 1e39, dtype), dtype_error);
+        expect_values(full({2}, -infinity, dtype), {-infinity, -infinity});
+    }
+    CHECK(full({1}, 1e300, float64).item() == 1e300);
+
+    CHECK_THROWS_WITH(arange(300, uint8), contains("gflow::arange: the dtype must be able to hold the value; "
+                                                   "got value=299, dtype=uint8"));
+    CHECK(arange(256, uint8).to_vector<std::uint8_t>().back() == 255);
+    CHECK_THROWS_AS(arange(Index{1} << 40U, int32), dtype_error);
+
+    CHECK_THROWS_WITH(to(from_vector<float>({1, -2}), uint8), contains("gflow::to: the dtype must be able to hold the "
+                                                                       "value; got value=-2, dtype=uint8"));
+    for (const double value : {not_a_number, infinity, -infinity, 1e30})
+        for (const DType from : {float32, float64, bfloat16})
+            for (const DType into : {int32, int64, uint8})
+                CHECK_THROWS_AS(to(full({1}, value, from), into), dtype_error);
+    CHECK_THROWS_AS(to(from_vector<Index>({Index{1} << 31U}), int32), dtype_error);
+    expect_values(to(from_vector<double>({1e300}), float32), {infinity});
+}
+
 TEST_CASE("copy_into overwrites in place, and only what fits") {
     Tensor x = zeros({2}), view = x.viewed_as({2});
     copy_into(x, from_vector<float>({3, 4}));

@@ -1,7 +1,9 @@
 #pragma once
+#include <gflow/core/convert.hpp>
 #include <gflow/core/tensor.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace gflow {
@@ -28,18 +30,19 @@ inline Tensor zeros_like(const Tensor& x) {
     return zeros(x.shape(), x.dtype(), x.device());
 }
 
-/// Every element is `value`, converted to dtype.
+/// Every element is `value`, converted to dtype; cut towards zero where that is an integer type.
+/// @throws dtype_error if the dtype cannot hold it
 inline Tensor full(Shape shape, double value, DType dtype = float32, Device device = Device::cpu()) {
-    Tensor x = empty(shape, dtype, device);
-    visit(dtype, [&]<class T>(T) {
-        T element{};
-        if constexpr (std::is_same_v<T, bfloat16_t>)
-            element = bfloat16_t(static_cast<float>(value));
-        else
-            element = static_cast<T>(value);
+    return visit(dtype, [&]<class T>(T) {
+        const T element = detail::convert_element<T>("full", value);
+        if constexpr (!std::is_integral_v<T>)
+            require<dtype_error>(
+                !std::isfinite(value) || std::isfinite(static_cast<float>(element)) || dtype == float64, "full",
+                "the dtype must be able to hold the value", {{"value", value}, {"dtype", dtype}});
+        Tensor x = empty(shape, dtype, device);
         std::fill_n(x.mutable_data<T>(), x.numel(), element);
+        return x;
     });
-    return x;
 }
 inline Tensor ones(Shape shape, DType dtype = float32, Device device = Device::cpu()) {
     return full(shape, 1, dtype, device);
@@ -48,19 +51,16 @@ inline Tensor ones(Shape shape, DType dtype = float32, Device device = Device::c
 inline Tensor scalar(double value, DType dtype = float32) { return full(Shape{}, value, dtype); }
 
 /// 0, 1, …, n−1
+/// @throws dtype_error if an integer dtype cannot hold n−1;  shape_error if n is negative
 inline Tensor arange(Index n, DType dtype = int64) {
     require(n >= 0, "arange", "the number of elements must not be negative", {{"n", n}});
-    Tensor x = empty({n}, dtype);
-    visit(dtype, [&]<class T>(T) {
+    return visit(dtype, [&]<class T>(T) {
+        if (n > 0) detail::convert_element<T>("arange", n - 1);
+        Tensor x = empty({n}, dtype);
         T* out = x.mutable_data<T>();
-        for (Index i = 0; i < n; ++i) {
-            if constexpr (std::is_same_v<T, bfloat16_t>)
-                out[i] = bfloat16_t(static_cast<float>(i));
-            else
-                out[i] = static_cast<T>(i);
-        }
+        for (Index i = 0; i < n; ++i) out[i] = detail::convert_element<T>("arange", i);
+        return x;
     });
-    return x;
 }
 
 /// Copies `count` elements. @throws shape_error if that is not the number of elements of shape
@@ -111,26 +111,16 @@ inline void copy_into(Tensor& destination, const Tensor& source) {
 }
 
 /// The elements converted to dtype, outside the graph (a copy; x itself where it already has that dtype).
-/// Floating values going to an integer type are truncated towards zero.
-/// @throws error if x is undefined
+/// Floating values going to an integer type are cut towards zero; float64 values that float32 cannot hold become ±∞.
+/// @throws dtype_error for a value that an integer dtype cannot hold (NaN, ±∞, out of range);  error if x is undefined
 inline Tensor to(const Tensor& x, DType dtype) {
     detail::require_defined("to", x);
     if (x.dtype() == dtype) return x.detach();
     Tensor y = empty(x.shape(), dtype, x.device());
     visit(x.dtype(), [&]<class From>(From) {
         visit(dtype, [&]<class To>(To) {
-            const auto widen = [](From value) {
-                if constexpr (std::is_same_v<From, bfloat16_t>)
-                    return static_cast<float>(value);
-                else
-                    return value;
-            };
-            std::transform(x.data<From>(), x.data<From>() + x.numel(), y.mutable_data<To>(), [&](From value) {
-                if constexpr (std::is_same_v<To, bfloat16_t>)
-                    return bfloat16_t(static_cast<float>(widen(value)));
-                else
-                    return static_cast<To>(widen(value));
-            });
+            std::transform(x.data<From>(), x.data<From>() + x.numel(), y.mutable_data<To>(),
+                           [](From value) { return detail::convert_element<To>("to", value); });
         });
     });
     return y;
