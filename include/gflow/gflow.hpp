@@ -12,10 +12,12 @@
 #include <gflow/models/transformer_lm.hpp>
 #include <gflow/ops/argmax.hpp>
 #include <gflow/ops/clamp.hpp>
+#include <gflow/ops/clone.hpp>
 #include <gflow/ops/linear_cross_entropy.hpp>
 #include <gflow/ops/matmul.hpp>
 #include <gflow/ops/mse_loss.hpp>
 #include <gflow/ops/plucker_mix_reference.hpp>
+#include <gflow/ops/to.hpp>
 #include <gflow/ops/transpose.hpp>
 #include <gflow/optim/adamw.hpp>
 #include <gflow/optim/clip.hpp>

@@ -18,7 +18,7 @@ std::size_t live() { return BufferPool::instance().statistics().live_bytes; }
 
 /// y = x, whose backward throws after it has given a gradient.
 Tensor throws_in_backward(const Tensor& x, const Tensor& other) {
-    return record("broken", {x, other}, clone(x), {}, [](const Saved&, const Tensor& dy, Gradients& d) {
+    return record("broken", {x, other}, clone(x.detach()), {}, [](const Saved&, const Tensor& dy, Gradients& d) {
         d.add(0, clone(dy));
         fail("broken", "this backward throws");
     });

@@ -1,6 +1,7 @@
 #include <gflow/autograd/gradcheck.hpp>
 #include <gflow/autograd/record.hpp>
 #include <gflow/ops/arithmetic.hpp>
+#include <gflow/ops/clone.hpp>
 #include <gflow/ops/unary.hpp>
 
 #include "support/catch.hpp"

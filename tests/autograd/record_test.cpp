@@ -22,7 +22,7 @@ Tensor square(const Tensor& x) {
 /// y = a with a backward of the test's own.
 template <class Backward>
 Tensor with_backward(const std::vector<Tensor>& inputs, Backward backward) {
-    return record("custom", inputs, clone(inputs[0]), {}, backward);
+    return record("custom", inputs, clone(inputs[0].detach()), {}, backward);
 }
 
 Tensor leaf(const std::vector<double>& values) { return from_vector(values).set_requires_grad(); }

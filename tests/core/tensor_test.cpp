@@ -1,5 +1,7 @@
 #include <gflow/autograd/tensor_autograd.hpp>
 #include <gflow/core/create.hpp>
+#include <gflow/ops/clone.hpp>
+#include <gflow/ops/to.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,5 +1,7 @@
 #include <gflow/core/parallel.hpp>
 #include <gflow/core/random.hpp>
+#include <gflow/ops/clone.hpp>
+#include <gflow/ops/to.hpp>
 #include <gflow/optim/adamw.hpp>
 
 #include <limits>
@@ -142,7 +144,7 @@ TEST_CASE("AdamW: a run continues exactly from a saved state") {
     Tensor x = parameter({1, 2, 3, 4, 5}, float32);
     AdamW whole({x});
     for (int step = 0; step < 3; ++step) set_grad(x, gradient(step)), whole.step();
-    Tensor y = clone(x);
+    Tensor y = clone(x.detach());
     y.set_requires_grad();
     AdamW resumed({y});
     TensorMap state;

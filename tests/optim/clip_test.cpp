@@ -1,4 +1,5 @@
 #include <gflow/core/random.hpp>
+#include <gflow/ops/clone.hpp>
 #include <gflow/optim/clip.hpp>
 
 #include <limits>

@@ -31,12 +31,13 @@ double excess_of(double actual, double expected, Tolerance tolerance) {
     return std::abs(actual - expected) / (tolerance.absolute + tolerance.relative * std::abs(expected));
 }
 
-std::vector<double> doubles_of(const Tensor& x) { return to(x, float64).to_vector<double>(); }
+std::vector<double> doubles_of(const Tensor& x) { return to(x.detach(), float64).to_vector<double>(); }
 
 std::vector<Tensor> leaves_of(const std::vector<Tensor>& inputs, DType dtype) {
     std::vector<Tensor> leaves;
     for (const Tensor& input : inputs) {
-        leaves.push_back(clone(is_floating(input.dtype()) ? to(input, dtype) : input));
+        const Tensor value = input.detach();
+        leaves.push_back(clone(is_floating(value.dtype()) ? to(value, dtype) : value));
         if (is_floating(input.dtype())) leaves.back().set_requires_grad();
     }
     return leaves;
@@ -227,7 +228,7 @@ void expect_same_on_any_thread_count(const Op& f, const std::vector<Tensor>& inp
         set_num_threads(threads);
         std::vector<Tensor> leaves;
         for (const Tensor& input : inputs) {
-            leaves.push_back(clone(input));
+            leaves.push_back(clone(input.detach()));
             if (input.dtype() == float32 || input.dtype() == float64) leaves.back().set_requires_grad();
         }
         return run(f, leaves);

@@ -3,6 +3,8 @@
 
 #include <gflow/autograd/gradcheck.hpp>
 #include <gflow/core/create.hpp>
+#include <gflow/ops/clone.hpp>
+#include <gflow/ops/to.hpp>
 
 #include <functional>
 #include <limits>

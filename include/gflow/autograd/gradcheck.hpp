@@ -51,7 +51,7 @@ GradcheckResult gradcheck(F f, const std::vector<Tensor>& inputs, GradcheckOptio
         require<error>(input.defined(), "gradcheck", "inputs must be defined", {{"input", leaves.size()}});
         require<dtype_error>(input.dtype() != float32, "gradcheck", "inputs must be float64, float32 is too coarse",
                              {{"input", input}});
-        leaves.push_back(clone(input));
+        leaves.push_back(detail::copied(input));
         if (input.dtype() != float64) continue;
         leaves.back().set_requires_grad();
         any = true;
@@ -76,7 +76,7 @@ GradcheckResult gradcheck(F f, const std::vector<Tensor>& inputs, GradcheckOptio
         if (leaves[which].dtype() != float64) continue;
         std::vector<Tensor> moved;
         for (const Tensor& leaf : leaves) moved.push_back(leaf.detach());
-        moved[which] = clone(leaves[which]);
+        moved[which] = detail::copied(leaves[which]);
         const Tensor gradient = leaves[which].grad();
         for (Index i = 0; i < moved[which].numel(); ++i) {
             const double x = leaves[which].data<double>()[i];

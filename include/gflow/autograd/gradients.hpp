@@ -44,7 +44,7 @@ public:
         Tensor& sum = input.gradient();
         if (!sum.defined()) {
             // Two leaves must not share one gradient: its owner may scale it in place.
-            sum = input.is_leaf() && gradient.storage().use_count() > 1 ? clone(gradient) : gradient.detach();
+            sum = input.is_leaf() && gradient.storage().use_count() > 1 ? detail::copied(gradient) : gradient.detach();
         } else {
             own(sum);
             detail::add_into(sum, gradient);
@@ -84,7 +84,7 @@ private:
         return *node_.inputs()[i];
     }
     static void own(Tensor& sum) {
-        if (sum.storage().use_count() > 1) sum = clone(sum);
+        if (sum.storage().use_count() > 1) sum = detail::copied(sum);
     }
 
     const Node& node_;

@@ -90,13 +90,29 @@ Tensor wrap(T* elements, Shape shape, std::shared_ptr<void> keep_alive = nullptr
                   shape, dtype_of<T>);
 }
 
-/// A copy in fresh memory, outside the graph.
-inline Tensor clone(const Tensor& x) {
+namespace detail {
+
+/// A copy in fresh memory, outside the graph: what ops/clone.hpp makes differentiable.
+inline Tensor copied(const Tensor& x) {
     if (!x.defined()) return x;
     Tensor y = empty_like(x);
     if (x.bytes() > 0) std::memcpy(y.mutable_raw(), x.raw(), x.bytes());
     return y;
 }
+
+/// A copy in another dtype, outside the graph: what ops/to.hpp makes differentiable. x must be defined.
+inline Tensor converted(const Tensor& x, DType dtype) {
+    Tensor y = empty(x.shape(), dtype, x.device());
+    visit(x.dtype(), [&]<class From>(From) {
+        visit(dtype, [&]<class To>(To) {
+            std::transform(x.data<From>(), x.data<From>() + x.numel(), y.mutable_data<To>(),
+                           [](From value) { return convert_element<To>("to", value); });
+        });
+    });
+    return y;
+}
+
+}  // namespace detail
 
 /// Overwrites the elements of `destination`.
 /// @throws shape_error, dtype_error if the two do not match;  error if one is undefined
@@ -108,22 +124,6 @@ inline void copy_into(Tensor& destination, const Tensor& source) {
     require<dtype_error>(destination.dtype() == source.dtype(), "copy_into", "dtypes must be equal",
                          {{"destination", destination}, {"source", source}});
     if (source.bytes() > 0) std::memmove(destination.mutable_raw(), source.raw(), source.bytes());
-}
-
-/// The elements converted to dtype, outside the graph (a copy; x itself where it already has that dtype).
-/// Floating values going to an integer type are cut towards zero; float64 values that float32 cannot hold become ±∞.
-/// @throws dtype_error for a value that an integer dtype cannot hold (NaN, ±∞, out of range);  error if x is undefined
-inline Tensor to(const Tensor& x, DType dtype) {
-    detail::require_defined("to", x);
-    if (x.dtype() == dtype) return x.detach();
-    Tensor y = empty(x.shape(), dtype, x.device());
-    visit(x.dtype(), [&]<class From>(From) {
-        visit(dtype, [&]<class To>(To) {
-            std::transform(x.data<From>(), x.data<From>() + x.numel(), y.mutable_data<To>(),
-                           [](From value) { return detail::convert_element<To>("to", value); });
-        });
-    });
-    return y;
 }
 
 }  // namespace gflow

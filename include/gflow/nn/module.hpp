@@ -49,7 +49,7 @@ public:
         check_state(own, state);
         for (auto& [name, parameter] : own) {
             Tensor target = parameter.detach();
-            copy_into(target, to(state.find(name)->second, parameter.dtype()));
+            copy_into(target, gflow::detail::converted(state.find(name)->second, parameter.dtype()));
         }
     }
 

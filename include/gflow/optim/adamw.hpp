@@ -115,8 +115,8 @@ public:
             slot.m = slot.v = Tensor();
             slot.steps = 0;
             if (state.find("m/" + names_[i]) == state.end()) continue;  // has never had a gradient
-            slot.m = clone(find(state, "m/" + names_[i], parameters_[i].shape(), parameters_[i].dtype()));
-            slot.v = clone(find(state, "v/" + names_[i], parameters_[i].shape(), parameters_[i].dtype()));
+            slot.m = detail::copied(find(state, "m/" + names_[i], parameters_[i].shape(), parameters_[i].dtype()));
+            slot.v = detail::copied(find(state, "v/" + names_[i], parameters_[i].shape(), parameters_[i].dtype()));
             slot.steps = find(state, "step/" + names_[i], Shape{}, int64).item<Index>();
             used += 3;
         }

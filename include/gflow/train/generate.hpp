@@ -1,6 +1,7 @@
 #pragma once
 #include <gflow/autograd/grad_mode.hpp>
 #include <gflow/models/language_model.hpp>
+#include <gflow/ops/to.hpp>
 #include <gflow/text/tokenizer.hpp>
 #include <gflow/train/sampler.hpp>
 

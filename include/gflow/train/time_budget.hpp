@@ -1,4 +1,5 @@
 #pragma once
+#include <gflow/ops/clone.hpp>
 #include <gflow/train/lm_trainer.hpp>
 
 #include <algorithm>
