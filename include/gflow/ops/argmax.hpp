@@ -17,7 +17,8 @@ inline Tensor argmax(const Tensor& x, Index axis = -1) {
         if (i != axis) shape.push_back(x.shape()[i]);
     Tensor largest = empty(shape, x.dtype(), x.device()), y = empty(shape, int64, x.device());
     visit_floating("argmax", x.dtype(), [&]<class T>(T) {
-        kernels::max<T>(x.data<T>(), view.outer, view.n, view.inner, largest.mutable_data<T>(), y.mutable_data<Index>());
+        kernels::max<T>(x.data<T>(), view.outer, view.n, view.inner, largest.mutable_data<T>(),
+                        y.mutable_data<Index>());
     });
     return y;
 }
