@@ -1,4 +1,5 @@
 #include <gflow/ops/argmax.hpp>
+#include <gflow/ops/reshape.hpp>
 
 #include "support/tensor_checks.hpp"
 
@@ -10,14 +11,14 @@ TEST_CASE("argmax along each axis") {
     CHECK(argmax(x).to_vector<Index>() == std::vector<Index>{1, 0});
     CHECK(argmax(x, 0).to_vector<Index>() == std::vector<Index>{1, 0, 1});
     CHECK(argmax(x, -2).shape() == Shape{3});
-    CHECK(argmax(reshape(x, {1, 3, 2}), 1).to_vector<Index>() == std::vector<Index>{2, 2});
+    CHECK(argmax(reshape(x, {1, 3, 2}), 1).to_vector<Index>() == std::vector<Index>{1, 1});
     CHECK(argmax(from_vector<double>({-3}, {1})).item<Index>() == 0);
 }
 
 TEST_CASE("argmax takes the first of several, and NaN for the largest") {
-    CHECK(argmax(from_vector<float>({2, 7, 7, 7}, {4})).item<Index>() == 1);
-    CHECK(argmax(from_vector<float>({2, NAN, infinity, NAN}, {4})).item<Index>() == 1);
-    CHECK(argmax(from_vector<float>({-infinity, -infinity}, {2})).item<Index>() == 0);
+    CHECK(argmax(from_vector<double>({2, 7, 7, 7}, {4})).item<Index>() == 1);
+    CHECK(argmax(from_vector<double>({2, NAN, infinity, NAN}, {4})).item<Index>() == 1);
+    CHECK(argmax(from_vector<double>({-infinity, -infinity}, {2})).item<Index>() == 0);
 }
 
 TEST_CASE("argmax of nothing, and what it refuses") {
