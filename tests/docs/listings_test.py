@@ -38,7 +38,8 @@ def main() -> int:
             output = run_listing(code, Path(folder))
             print(f"{page.name}, listing {number + 1}:\n{output}")
             losses = [float(x) for x in re.findall(r"loss ([0-9.]+)", output)]
-            if losses and not losses[-1] < losses[0] / 8:
+            least_fall = 20 if page == readme else 8  # 500 steps with dropout do not take a classifier further
+            if losses and not losses[-1] < losses[0] / least_fall:
                 faults.append(f"{page.name}: the loss of listing {number + 1} should fall; it goes {losses}")
             if not output:
                 faults.append(f"{page.name}: listing {number + 1} prints nothing")
