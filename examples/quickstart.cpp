@@ -83,11 +83,10 @@ LmSettings recipe(const std::string& model, const Arguments& arguments, const Te
     given.values.model = model;
     given.values.preset = "small";
     given.values.seed = arguments.seed;
-    given.values.lr = 5e-4;  // with 1e-3 both post-norm models take twice as long to get past single-token statistics
     given.values.steps = 1;
     given.values.unk_as_token = text.unk_as_token;
     given.values.tokenizer = "train:" + std::to_string(text.pieces);
-    given.names = {"model", "preset", "seed", "lr", "steps", "unk_as_token", "tokenizer"};
+    given.names = {"model", "preset", "seed", "steps", "unk_as_token", "tokenizer"};
     return resolve_settings({}, given);
 }
 
@@ -108,7 +107,6 @@ void fix_steps(std::vector<Contestant>& all, double seconds, Index batches_per_e
     const Index steps = std::max<Index>(1, static_cast<Index>(for_steps / timing.step));
     for (Contestant& one : all) {
         one.settings.steps = steps;
-        one.settings.warmup = steps / 10;
         one.settings.eval_every = std::max<Index>(1, (steps + evaluations - 1) / evaluations);
     }
     std::cout << format_count(steps) << " steps for each, as many as the slower (" << slower->title

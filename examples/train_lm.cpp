@@ -26,7 +26,8 @@ constexpr const char* examples = R"(Examples:
 
 A JSON file holds settings by the same names ({"lr": 3e-4, "batch": 16}); the command line overrules it.
 --out gets config.json, the tokenizer, metrics.jsonl (a line for each step and evaluation), the checkpoints best and
-last (each replaced as a whole), and at the end result.json. Ctrl-C saves and stops; --resume goes on exactly where the run stopped.
+last (each replaced as a whole), and at the end result.json. Ctrl-C saves and stops; --resume goes on exactly where the
+run stopped.
 
 Exit status: 0 done, 1 failure, 2 usage, 130 stopped by Ctrl-C.)";
 

@@ -114,7 +114,7 @@ void pack_rows(Matrix<const T> lines, T* out) {
 
 /// Copies a block of a factor into panels of Width rows (of A) or columns (of B), the depth running slowest inside a
 /// panel, so that the micro-kernel reads both in one stream. What is missing in the last panel is zero.
-/// `lines` runs over rows of A or columns of B: line(i, k) = stored[i][k], or stored[k][i] where `crossed`.
+/// A line is a row of A or a column of B: line(i, k) = stored[i][k], or stored[k][i] where `crossed`.
 template <Index Width, class T>
 void pack_panels(Matrix<const T> stored, bool crossed, T* out) {
     const Index lines = crossed ? stored.cols() : stored.rows(), depth = crossed ? stored.rows() : stored.cols();

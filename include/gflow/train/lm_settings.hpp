@@ -21,6 +21,7 @@ struct LmSettings {
     double minutes = 0;
 
     Index seq_len = 128, batch = 32;
+    // With 1e-3 both post-norm models take twice as long to get past single-token statistics.
     double lr = 5e-4, min_lr = -1;  // −1: a tenth of lr
     Index warmup = -1;              // −1: a tenth of the steps, at most 2,000
     std::string schedule = "cosine";
