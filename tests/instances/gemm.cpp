@@ -5,7 +5,9 @@ namespace gflow::kernels {
 inline namespace GFLOW_ISA {
 template void eigen_gemm<float>(Factor<float>, Factor<float>, Matrix<float>, Onto);
 template void eigen_gemm<double>(Factor<double>, Factor<double>, Matrix<double>, Onto);
-template void packed_gemm<float>(Factor<float>, Factor<float>, Matrix<float>, Onto);
-template void packed_gemm<double>(Factor<double>, Factor<double>, Matrix<double>, Onto);
+template class PackedFactor<float>;
+template class PackedFactor<double>;
+template void multiply_packed<float>(Factor<float>, const PackedFactor<float>&, Index, Matrix<float>, Onto);
+template void multiply_packed<double>(Factor<double>, const PackedFactor<double>&, Index, Matrix<double>, Onto);
 }  // namespace GFLOW_ISA
 }  // namespace gflow::kernels

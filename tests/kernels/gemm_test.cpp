@@ -55,25 +55,55 @@ TEST_CASE("gemm is the matrix product for every shape") {
             }
 }
 
-TEST_CASE("gemm cuts a deep product with a small result into slices of the depth") {
-    REQUIRE(kernels::detail::plan_gemm(64, 64, 4096).slices > 1);
-    expect_product<float>(64, 4096, 64);
-    expect_product<double>(20, 3000, 70);
+TEST_CASE("gemm cuts the result into tiles, whatever the shape") {
+    const auto pieces = [](Index m, Index depth, Index n) {
+        const kernels::detail::GemmPlan plan = kernels::detail::plan_gemm<float>(m, n, depth);
+        return plan.down(m) * plan.across(n);
+    };
+    REQUIRE(pieces(4, 3, 2) == 1);
+    for (const auto& [m, depth, n] :
+         {std::tuple<Index, Index, Index>{700, 40, 130}, {64, 4096, 64}, {20, 3000, 2000}}) {
+        REQUIRE(pieces(m, depth, n) >= 8);
+        expect_product<float>(m, depth, n);
+        expect_product<double>(n, depth, m);
+    }
 }
 
-TEST_CASE("gemm cuts a large result into tiles") {
-    REQUIRE(kernels::detail::plan_gemm(700, 130, 40).slices == 1);
-    expect_product<float>(700, 40, 130);
-    expect_product<double>(130, 40, 700);
+TEST_CASE("gemm packs a large B a block at a time") {
+    expect_product<float>(9, 1100, 1500);  // blocks of columns and of the depth
+    expect_product<float>(10, 9000, 40);   // a deep one
+    expect_product<double>(8, 300, 4500);  // a wide one
 }
 
-TEST_CASE("the packed product agrees with Eigen's") {
+TEST_CASE("a factor packed once serves many products") {
     const Tensor a = randn({61, 530}, float64), b = randn({530, 47}, float64);
+    const kernels::Factor<double> right = read_rows<double>(b);
     Tensor packed = empty({61, 47}, float64), eigen = empty({61, 47}, float64);
-    kernels::packed_gemm<double>(read_rows<double>(a), read_rows<double>(b), write_rows<double>(packed),
-                                 Onto::overwrite);
-    kernels::eigen_gemm<double>(read_rows<double>(a), read_rows<double>(b), write_rows<double>(eigen), Onto::overwrite);
+    kernels::PackedFactor<double> factor(530, 47);
+    factor.pack_on_all_threads(right);
+    kernels::gemm<double>(read_rows<double>(a), factor, write_rows<double>(packed));
+    kernels::eigen_gemm<double>(read_rows<double>(a), right, write_rows<double>(eigen), Onto::overwrite);
     expect_close(packed, eigen, {1e-12, 1e-12});
+    factor.pack(right.row_range(0, 40).col_range(3, 23));
+    kernels::gemm<double>(read_rows<double>(a).col_range(0, 40), factor, write_rows<double>(packed).col_range(0, 20));
+    kernels::eigen_gemm<double>(read_rows<double>(a).col_range(0, 40), right.row_range(0, 40).col_range(3, 23),
+                                write_rows<double>(eigen).col_range(0, 20), Onto::overwrite);
+    expect_close(packed, eigen, {1e-12, 1e-12});
+}
+
+TEST_CASE("finish sees every element of the result once, complete") {
+    const Tensor a = randn({150, 2100}), b = randn({2100, 700});
+    Tensor c = empty({150, 700}), plain = empty({150, 700});
+    kernels::gemm<float>(read_rows<float>(a), read_rows<float>(b), write_rows<float>(plain));
+    kernels::gemm<float>(read_rows<float>(a), read_rows<float>(b), write_rows<float>(c), Onto::overwrite,
+                         [&](Matrix<float> tile, Index row, Index col) {
+                             for (Index i = 0; i < tile.rows(); ++i)
+                                 for (Index j = 0; j < tile.cols(); ++j)
+                                     tile[i][j] += static_cast<float>(1000 * (row + i) + col + j);
+                         });
+    for (Index i = 0; i < 150; ++i)
+        for (Index j = 0; j < 700; ++j) plain.mutable_data<float>()[i * 700 + j] += static_cast<float>(1000 * i + j);
+    expect_same_bits(c, plain);
 }
 
 TEST_CASE("gemm leaves what lies beside the result alone") {

@@ -43,10 +43,12 @@ TEST_CASE("pack_panels lays out rows and columns alike, and fills the last panel
                 for (Index k = 0; k < depth; ++k)
                     for (Index i = panel * width; i < (panel + 1) * width; ++i)
                         expected.push_back(i < lines ? value(i, k) : 0.0f);
-            kernels::detail::pack_panels<width>(Matrix<const float>(rows.data(), lines, depth), false, packed.data());
+            kernels::detail::pack_panels<width>(Matrix<const float>(rows.data(), lines, depth), false, packed.data(),
+                                                width * depth);
             CHECK(packed == expected);
             std::fill(packed.begin(), packed.end(), -1.0f);
-            kernels::detail::pack_panels<width>(Matrix<const float>(columns.data(), depth, lines), true, packed.data());
+            kernels::detail::pack_panels<width>(Matrix<const float>(columns.data(), depth, lines), true, packed.data(),
+                                                width * depth);
             CHECK(packed == expected);
         }
 }

@@ -183,7 +183,7 @@ TEST_CASE("NaN in a state reaches its own position and its partners', and no oth
 }
 
 TEST_CASE("plucker_mix never holds the planes: its peak is below tokens × C(r,2)") {
-    const Index batch = 8, length = 256, rank = 32;
+    const Index batch = 16, length = 256, rank = 32;
     const auto in = inputs_for({}, batch, length, rank);
     const auto planes = static_cast<std::size_t>(batch * length * kernels::plucker_size(rank)) * sizeof(float);
     REQUIRE(peak_of(fused({.offsets = {1, 2, 4, 8}}), in) < planes / 2);

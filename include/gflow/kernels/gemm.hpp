@@ -10,14 +10,20 @@
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {
 
+namespace detail {
+
+/// Below this size packing costs more than it saves.
+inline bool is_thin(Index rows, Index cols, Index depth) { return rows < 8 || cols < 8 || depth < 8; }
+
+}  // namespace detail
+
 /// C = A·B, or C += A·B, on one thread.  A: [m, k], B: [k, n], C: [m, n].
 template <class T>
 void gemm_tile(Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto) {
-    // Below this size packing costs more than it saves.
-    if (c.rows() < 8 || c.cols() < 8 || a.cols() < 8)
-        eigen_gemm(a, b, c, onto);
-    else
-        packed_gemm(a, b, c, onto);
+    if (detail::is_thin(c.rows(), c.cols(), a.cols())) return eigen_gemm(a, b, c, onto);
+    PackedFactor<T> packed(b.rows(), b.cols());
+    packed.pack(b);
+    multiply_packed(a, packed, 0, c, onto);
 }
 
 namespace detail {
@@ -25,78 +31,102 @@ namespace detail {
 /// How a product is cut up. It depends on the shape alone, never on the number of threads: each piece is computed by
 /// one thread in one way, so the bits of the result do not depend on it either.
 struct GemmPlan {
-    Index tile_rows = 512, tile_cols = 512;  // large enough that packing the factors anew for each tile costs little
-    Index slices = 1;                        // of the depth, for a small C under a deep product
+    Index tile_rows = 1, tile_cols = 1;
+
+    Index across(Index cols) const { return (cols + tile_cols - 1) / tile_cols; }
+    Index down(Index rows) const { return (rows + tile_rows - 1) / tile_rows; }
 };
 
-inline GemmPlan plan_gemm(Index rows, Index cols, Index depth) {
+template <class T>
+GemmPlan plan_gemm(Index rows, Index cols, Index depth) {
+    constexpr Index width = PackedFactor<T>::panel_cols;
     constexpr Index pieces = 8;  // enough to share out among a few threads
-    GemmPlan plan;
-    if (rows * cols * depth <= 64 * 64 * 64) return plan;
-    const auto tiles = [&] {
-        return ((rows + plan.tile_rows - 1) / plan.tile_rows) * ((cols + plan.tile_cols - 1) / plan.tile_cols);
+    if (rows * cols * depth <= 64 * 64 * 64) return {rows, round_up(cols, width)};
+    // Equal tiles of at most one block of A and 512 columns.
+    const auto share = [](Index n, Index most, Index step) {
+        const Index count = (n + most - 1) / most;
+        return round_up((n + count - 1) / count, step);
     };
-    const Index smallest = depth >= 1024 ? 256 : 64;
-    while (tiles() < pieces && std::max(std::min(plan.tile_rows, rows), std::min(plan.tile_cols, cols)) > smallest)
-        (std::min(plan.tile_rows, rows) > std::min(plan.tile_cols, cols) ? plan.tile_rows : plan.tile_cols) /= 2;
-    if (tiles() < pieces) plan.slices = std::clamp<Index>(depth / 512, 1, pieces / tiles());
+    GemmPlan plan{share(rows, LeftBlock<T>::most_rows, micro_rows), share(cols, 512, width)};
+    while (plan.across(cols) * plan.down(rows) < pieces) {
+        if (plan.tile_rows > 2 * micro_rows && plan.tile_rows >= plan.tile_cols / 4)
+            plan.tile_rows = round_up(plan.tile_rows / 2, micro_rows);
+        else if (plan.tile_cols > 2 * width)
+            plan.tile_cols = round_up(plan.tile_cols / 2, width);
+        else
+            break;
+    }
     return plan;
 }
 
-/// Calls f(rows begin, rows end, cols begin, cols end) for each tile of C, and each of `layers` copies of it.
+/// Calls f(rows begin, rows end, cols begin, cols end) for each tile of C, on all threads.
 template <class T, class F>
-void for_each_tile(const GemmPlan& plan, Matrix<T> c, Index layers, F&& f) {
-    const Index across = (c.cols() + plan.tile_cols - 1) / plan.tile_cols;
-    const Index down = (c.rows() + plan.tile_rows - 1) / plan.tile_rows;
-    parallel_for(across * down * layers, 1, [&](Index begin, Index end) {
+void for_each_tile(const GemmPlan& plan, Matrix<T> c, F&& f) {
+    const Index down = plan.down(c.rows());
+    // Down first: threads that work at the same time read the same columns of B.
+    parallel_for(down * plan.across(c.cols()), 1, [&](Index begin, Index end) {
         for (Index piece = begin; piece < end; ++piece) {
-            const Index tile = piece / layers, layer = piece % layers;
-            const Index row = tile / across * plan.tile_rows, col = tile % across * plan.tile_cols;
-            f(layer, row, std::min(row + plan.tile_rows, c.rows()), col, std::min(col + plan.tile_cols, c.cols()));
+            const Index row = piece % down * plan.tile_rows, col = piece / down * plan.tile_cols;
+            f(row, std::min(row + plan.tile_rows, c.rows()), col, std::min(col + plan.tile_cols, c.cols()));
         }
     });
 }
 
-/// C = Σ over slices of the depth, added in order. For products like dW = dyᵀ·x, whose C is too small to be shared out.
-template <class T>
-void gemm_by_slices(const GemmPlan& plan, Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto) {
-    const Index depth = a.cols(), thickness = (depth + plan.slices - 1) / plan.slices;
-    const Scratch<T> memory(plan.slices * c.rows() * c.cols());
-    const auto slice_of_c = [&](Index slice) {
-        return Matrix<T>(memory.data() + slice * c.rows() * c.cols(), c.rows(), c.cols());
-    };
-    for_each_tile(plan, c, plan.slices, [&](Index slice, Index row, Index row_end, Index col, Index col_end) {
-        const Index k = std::min(slice * thickness, depth), k_end = std::min(k + thickness, depth);
-        gemm_tile<T>(a.row_range(row, row_end).col_range(k, k_end), b.row_range(k, k_end).col_range(col, col_end),
-                     slice_of_c(slice).row_range(row, row_end).col_range(col, col_end), Onto::overwrite);
-    });
-    parallel_rows(c.rows(), plan.slices * c.cols(), [&](Index row) {
-        auto out = array(c[row]);
-        if (onto == Onto::overwrite) out.setZero();
-        for (Index slice = 0; slice < plan.slices; ++slice) out += array(slice_of_c(slice)[row]);
+template <class T, class Finish>
+void thin_gemm(Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto, Finish&& finish) {
+    const GemmPlan plan =
+        c.rows() * c.cols() * a.cols() <= 64 * 64 * 64 ? GemmPlan{c.rows(), c.cols()} : GemmPlan{512, 512};
+    for_each_tile(plan, c, [&](Index row, Index row_end, Index col, Index col_end) {
+        const Matrix<T> tile = c.row_range(row, row_end).col_range(col, col_end);
+        eigen_gemm<T>(a.row_range(row, row_end), b.col_range(col, col_end), tile, onto);
+        finish(tile, row, col);
     });
 }
 
 }  // namespace detail
 
+/// C = A·B, or C += A·B, for a B that is packed already, on all threads; then finish(tile of C, its first row, its
+/// first column) while the tile is in cache.  A: [m, k], B: [k, n], C: [m, n].
+template <class T, class Finish>
+void gemm(Factor<T> a, const PackedFactor<T>& b, Matrix<T> c, Onto onto, Finish&& finish) {
+    const detail::GemmPlan plan = detail::plan_gemm<T>(c.rows(), c.cols(), a.cols());
+    detail::for_each_tile(plan, c, [&](Index row, Index row_end, Index col, Index col_end) {
+        const Matrix<T> tile = c.row_range(row, row_end).col_range(col, col_end);
+        multiply_packed(a.row_range(row, row_end), b, col, tile, onto);
+        finish(tile, row, col);
+    });
+}
+
 /// C = A·B, or C += A·B, on all threads, then finish(tile of C, its first row, its first column) while the tile is in
 /// cache.  A: [m, k], B: [k, n], C: [m, n].  The one door to matrix products.
 template <class T, class Finish>
 void gemm(Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto, Finish&& finish) {
-    if (c.rows() == 0 || c.cols() == 0) return;
-    const detail::GemmPlan plan = detail::plan_gemm(c.rows(), c.cols(), a.cols());
-    if (plan.slices > 1) {
-        detail::gemm_by_slices(plan, a, b, c, onto);
-        return finish(c, 0, 0);
+    const Index rows = c.rows(), cols = c.cols(), depth = a.cols();
+    if (rows == 0 || cols == 0) return;
+    if (detail::is_thin(rows, cols, depth)) return detail::thin_gemm(a, b, c, onto, finish);
+    // B is packed a block at a time: 2²⁰ float32 are 4 MiB, which all threads read from the last-level cache.
+    constexpr Index block = Index(1) << 20, deep = 1024;
+    const Index block_cols = std::min(cols, block / std::min(depth, deep));
+    const Index block_depth = std::min(depth, detail::round_up(block / block_cols, PackedFactor<T>::depth_block));
+    PackedFactor<T> packed(block_depth, block_cols);
+    for (Index col = 0; col < cols; col += block_cols) {
+        const Index col_end = std::min(col + block_cols, cols);
+        for (Index k = 0; k < depth; k += block_depth) {
+            const Index k_end = std::min(k + block_depth, depth);
+            packed.pack_on_all_threads(b.row_range(k, k_end).col_range(col, col_end));
+            gemm(a.col_range(k, k_end), packed, c.col_range(col, col_end), k > 0 ? Onto::add : onto,
+                 [&](Matrix<T> tile, Index row, Index first) {
+                     if (k_end == depth) finish(tile, row, col + first);
+                 });
+        }
     }
-    detail::for_each_tile(plan, c, 1, [&](Index, Index row, Index row_end, Index col, Index col_end) {
-        const Matrix<T> tile = c.row_range(row, row_end).col_range(col, col_end);
-        gemm_tile<T>(a.row_range(row, row_end), b.col_range(col, col_end), tile, onto);
-        finish(tile, row, col);
-    });
 }
 template <class T>
 void gemm(Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto = Onto::overwrite) {
+    gemm(a, b, c, onto, [](Matrix<T>, Index, Index) {});
+}
+template <class T>
+void gemm(Factor<T> a, const PackedFactor<T>& b, Matrix<T> c, Onto onto = Onto::overwrite) {
     gemm(a, b, c, onto, [](Matrix<T>, Index, Index) {});
 }
 

@@ -96,19 +96,18 @@ private:
 
 inline constexpr Index mix_tile = 128;  // positions whose planes are made at once: 128 × 496 float32 are 248 KiB
 
-/// s and v̂ of every position and head, side by side as in z.
+/// s∧v̂ of positions begin … end−1, every head's planes side by side.  p: [end − begin, heads·C(rank,2)].
 template <class T>
-void mix_directions(const MixShape& shape, const MixGeometry<T>& geometry, Index begin, Index end, Matrix<T> s,
-                    Matrix<T> v_hat) {
-    const Index r = shape.rank;
-    const Scratch<T> y_hat(r);
-    for (Index position = begin; position < end; ++position) {
+void mix_planes(const MixShape& shape, const MixGeometry<T>& geometry, Index begin, Index end, Matrix<T> p) {
+    const Index r = shape.rank, planes = plucker_size(r);
+    const Scratch<T> space(3 * r);
+    const Vector<T> v_hat(space.data(), r), s(space.data() + r, r), y_hat(space.data() + 2 * r, r);
+    for (Index position = begin; position < end; ++position)
         for (Index head = 0; head < shape.heads; ++head) {
-            const Vector<T> direction(v_hat[position - begin].data() + head * r, r);
-            geometry.direct(geometry.state(position, head), direction);
-            geometry.mix(position, head, direction, {s[position - begin].data() + head * r, r}, y_hat);
+            geometry.direct(geometry.state(position, head), v_hat);
+            geometry.mix(position, head, v_hat, s, y_hat);
+            wedge<T>(s, v_hat, {p[position - begin].data() + head * planes, planes});
         }
-    }
 }
 
 }  // namespace detail
@@ -121,21 +120,16 @@ template <class T>
 void plucker_mix(const MixShape& shape, Matrix<const T> z, Matrix<const T> weights, Matrix<const T> w,
                  Vector<const T> b, Matrix<T> g) {
     const detail::MixGeometry<T> geometry(shape, z, weights);
+    PackedFactor<T> packed_w(w.cols(), w.rows());
+    packed_w.pack_on_all_threads(transposed(w));
     parallel_for(shape.positions(), detail::mix_tile, [&](Index begin, Index end) {
-        const Index rows = end - begin, r = shape.rank, planes = plucker_size(r);
-        const Scratch<T> memory(rows * (shape.planes() + 2 * shape.heads * r));
-        const Matrix<T> p = memory.rows(rows, shape.planes());
-        const Matrix<T> s(p.data() + rows * p.cols(), rows, shape.heads * r),
-            v_hat(s.data() + rows * s.cols(), rows, s.cols());
-        detail::mix_directions(shape, geometry, begin, end, s, v_hat);
-        for (Index row = 0; row < rows; ++row)
-            for (Index head = 0; head < shape.heads; ++head)
-                wedge<T>({s[row].data() + head * r, r}, {v_hat[row].data() + head * r, r},
-                         {p[row].data() + head * planes, planes});
+        const Scratch<T> memory((end - begin) * shape.planes());
+        const Matrix<T> p = memory.rows(end - begin, shape.planes());
+        detail::mix_planes(shape, geometry, begin, end, p);
         const Matrix<T> out = g.row_range(begin, end);
-        gemm_tile<T>(p, transposed(w), out, Onto::overwrite);
+        multiply_packed<T>(p, packed_w, 0, out, Onto::overwrite);
         if (b.data() == nullptr) return;
-        for (Index row = 0; row < rows; ++row) array(out[row]) += array(b);
+        for (Index row = 0; row < out.rows(); ++row) array(out[row]) += array(b);
     });
 }
 
@@ -156,6 +150,8 @@ namespace detail {
 template <class T>
 void mix_backward_later(const MixShape& shape, const MixGeometry<T>& geometry, Matrix<const T> w, Matrix<const T> dg,
                         Matrix<T> a, const MixGradients<T>& grad) {
+    PackedFactor<T> packed_w(w.rows(), w.cols());
+    packed_w.pack_on_all_threads(w);
     parallel_for(shape.positions(), mix_tile, [&](Index begin, Index end) {
         const Index rows = end - begin, r = shape.rank, planes = plucker_size(r);
         const Scratch<T> memory(rows * shape.planes() + 5 * r);
@@ -163,7 +159,7 @@ void mix_backward_later(const MixShape& shape, const MixGeometry<T>& geometry, M
         T* const space = q.data() + rows * q.cols();
         const Vector<T> v_hat(space, r), y_hat(space + r, r), s(space + 2 * r, r), du(space + 3 * r, r),
             dv(space + 4 * r, r);
-        gemm_tile<T>(dg.row_range(begin, end), w, q, Onto::overwrite);
+        multiply_packed<T>(dg.row_range(begin, end), packed_w, 0, q, Onto::overwrite);
         for (Index position = begin; position < end; ++position) {
             for (Index head = 0; head < shape.heads; ++head) {
                 const Vector<const T> q_head(q[position - begin].data() + head * planes, planes);
@@ -220,47 +216,19 @@ void mix_backward_partner(const MixShape& shape, const MixGeometry<T>& geometry,
     });
 }
 
-/// dW += dgᵀ·(s∧v̂), the planes rebuilt in tiles. Threads share out the columns of W, each of which belongs to one first
-/// index i of the wedge, so that every element is summed over the positions in one order.
+/// dW += dgᵀ·(s∧v̂), the planes rebuilt a stretch of positions at a time.
 template <class T>
 void mix_backward_weight(const MixShape& shape, const MixGeometry<T>& geometry, Matrix<const T> dg, Matrix<T> dw) {
-    const Index r = shape.rank, width = shape.heads * r;
-    const Scratch<T> directions(2 * shape.positions() * width);
-    const Matrix<T> s(directions.data(), shape.positions(), width);
-    const Matrix<T> v_hat(s.data() + shape.positions() * width, shape.positions(), width);
-    parallel_for(shape.positions(), mix_tile, [&](Index begin, Index end) {
-        mix_directions(shape, geometry, begin, end, s.row_range(begin, end), v_hat.row_range(begin, end));
-    });
-    // Slices of about 64 columns: {head, first index begin, end, first column}.
-    struct Slice {
-        Index head, begin, end, column, columns;
-    };
-    std::vector<Slice> slices;
-    for (Index head = 0, column = 0; head < shape.heads; ++head) {
-        for (Index i = 0; i < r - 1;) {
-            Slice slice{head, i, i, column, 0};
-            while (slice.end < r - 1 && slice.columns < 64) slice.columns += r - 1 - slice.end++;
-            column += slice.columns;
-            i = slice.end;
-            slices.push_back(slice);
-        }
+    constexpr Index stretch = 512;  // 512 × 496 float32 are 1 MiB: they stay in the last-level cache
+    const Scratch<T> memory(std::min(stretch, shape.positions()) * shape.planes());
+    for (Index begin = 0; begin < shape.positions(); begin += stretch) {
+        const Index end = std::min(begin + stretch, shape.positions());
+        const Matrix<T> p = memory.rows(end - begin, shape.planes());
+        parallel_for(end - begin, mix_tile / 4, [&](Index first, Index last) {
+            mix_planes(shape, geometry, begin + first, begin + last, p.row_range(first, last));
+        });
+        gemm<T>(transposed(dg.row_range(begin, end)), p, dw, Onto::add);
     }
-    parallel_for(static_cast<Index>(slices.size()), 1, [&](Index first, Index last) {
-        for (Index which = first; which < last; ++which) {
-            const Slice& slice = slices[static_cast<std::size_t>(which)];
-            constexpr Index tile = 2 * mix_tile;
-            const Scratch<T> memory(tile * slice.columns);
-            for (Index begin = 0; begin < shape.positions(); begin += tile) {
-                const Index end = std::min(begin + tile, shape.positions());
-                const Matrix<T> p = memory.rows(end - begin, slice.columns);
-                for (Index row = 0; row < p.rows(); ++row)
-                    wedge<T>({s[begin + row].data() + slice.head * r, r},
-                             {v_hat[begin + row].data() + slice.head * r, r}, slice.begin, slice.end, p[row].data());
-                gemm_tile<T>(transposed(dg.row_range(begin, end)), p,
-                             dw.col_range(slice.column, slice.column + slice.columns), Onto::add);
-            }
-        }
-    });
 }
 
 }  // namespace detail
