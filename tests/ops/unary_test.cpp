@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "support/tensor_checks.hpp"
+#include "support/ulps.hpp"
 
 using namespace gflow;
 using namespace gflow::test;
@@ -81,6 +82,15 @@ TEST_CASE("elementwise functions of one tensor") {
             CHECK_THROWS_WITH(function.op(Tensor()), contains("must be defined"));
         }
     }
+}
+
+TEST_CASE("sigmoid is at most 3 ulp off in float32, tanh 5") {
+    const auto worst = [](const Case& function, float limit) {
+        const std::vector<float> x = floats_between(-limit, limit, 1999);
+        return worst_ulps(x, function.op(from_vector(x)).to_vector<float>(), function.plain);
+    };
+    CHECK(worst(cases[4], 87) <= 3);
+    CHECK(worst(cases[3], 20) <= 5);
 }
 
 TEST_CASE("exp is 0 below the normal numbers, and right just above them") {

@@ -3,19 +3,52 @@
 #include <gflow/config/isa.hpp>
 
 #include <cmath>
+#include <type_traits>
 
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {
 
-/// eˣ for scalars and Eigen's packets. Eigen 3.4 clamps its argument, so that exp(−∞) is 3e-39 and not 0; here it is 0.
+/// eˣ for packets of float, and for float, where −87.33 ≤ x ≤ 88.72: at most 1 ULP off. NaN stays NaN.
+/// x = n·ln 2 + r with |r| ≤ ½ ln 2; eʳ = 1 + r + r²·P(r), with P of degree 4 fitted to a relative error of 4e-9 in eʳ;
+/// then n is added to the exponent.
+template <class Packet>
+Packet exp_in_range(const Packet& x) {
+    using namespace Eigen::internal;
+    if constexpr (unpacket_traits<Packet>::size == 1) {
+        return std::exp(x);
+    } else {
+        using Bits = typename unpacket_traits<Packet>::integer_packet;
+        const auto c = [](float value) { return pset1<Packet>(value); };
+        const Packet rounder = c(0x1.8p23F);  // so large that a sum with it has no digits after the point
+        const Packet n = psub(pmadd(x, c(1.44269504F), rounder), rounder);
+        Packet r = pmadd(n, c(-0.693359375F), x);  // ln 2 in two parts, the first of few digits
+        r = pmadd(n, c(2.12194440e-4F), r);
+        Packet p = c(0.0013814540579915047F);
+        p = pmadd(p, r, c(0.00836874544620514F));
+        p = pmadd(p, r, c(0.04166838899254799F));
+        p = pmadd(p, r, c(0.1666652113199234F));
+        p = pmadd(p, r, c(0.4999999403953552F));
+        p = padd(pmadd(p, pmul(r, r), r), c(1));
+        const Bits exponent = plogical_shift_left<23>(pcast<Packet, Bits>(n));
+        return preinterpret<Packet, Bits>(padd(preinterpret<Bits, Packet>(p), exponent));
+    }
+}
+
+/// eˣ for scalars and Eigen's packets, over the whole range: 0 where it is no normal number, ∞ above the largest.
+/// In float at most 1 ULP off, in half the instructions of Eigen 3.4's (which gives 3e-39 for −∞).
 template <class T>
 struct Exp {
     T operator()(T x) const { return std::exp(x); }
     template <class Packet>
     Packet packetOp(const Packet& x) const {
         using namespace Eigen::internal;
-        const T lowest = std::is_same_v<T, float> ? T(-87.33) : T(-708.39);  // below them eˣ is not a normal number
-        return pandnot(pexp(x), pcmp_lt(x, pset1<Packet>(lowest)));
+        const auto c = [](double value) { return pset1<Packet>(static_cast<T>(value)); };
+        if constexpr (std::is_same_v<T, float>) {
+            const Packet y = pselect(pcmp_lt(c(88.72283), x), c(HUGE_VAL), exp_in_range(x));
+            return pandnot(y, pcmp_lt(x, c(-87.33)));
+        } else {
+            return pandnot(pexp(x), pcmp_lt(x, c(-708.39)));
+        }
     }
 };
 

@@ -30,6 +30,7 @@ struct SqrtFunction {
         return typename X::Scalar(0.5) * dy / s;
     }
 };
+/// Eigen's: at most 5 ulp off in float.
 struct TanhFunction {
     static constexpr bool saves_output = true;
     static auto value(const auto& x) { return x.tanh(); }
@@ -38,6 +39,7 @@ struct TanhFunction {
         return dy * (typename X::Scalar(1) - s * s);
     }
 };
+/// At most 3 ulp off in float.
 struct SigmoidFunction {
     static constexpr bool saves_output = true;
     template <class X>
