@@ -13,28 +13,37 @@ namespace detail {
 
 inline constexpr Index head_chunk = 512;  // rows of logits at once: 512 × 30,522 float32 are 63 MB instead of 500
 
-/// Σ of the losses; where dh and dweight are defined also their gradients, scaled by `scale`, written over the logits
-/// chunk by chunk: three matrix products in all, and no logits left behind.
+/// Σ of the losses; where dh and dweight are defined also their gradients, scaled by `scale`. The gradient of the
+/// logits is written over them, chunk by chunk: three matrix products in all, and no logits left behind.
 template <class T, class Id>
 double head_and_loss(const Tensor& h, const Tensor& weight, const Tensor& targets, Index ignore_index, T scale,
                      Tensor& dh, Tensor& dweight) {
     const auto rows = read_rows<T>(h), w = read_rows<T>(weight);
     const Vector<const Id> labels = read<Id>(targets);
     const Index chunk = std::min(head_chunk, rows.rows());
-    const Scratch<T> memory(chunk * (w.rows() + 1));
+    const Scratch<T> memory(chunk * (w.rows() + w.cols() + 2));
     double sum = 0;
     for (Index begin = 0; begin < rows.rows(); begin += chunk) {
         const Index end = std::min(begin + chunk, rows.rows());
         const Matrix<T> logits = memory.rows(end - begin, w.rows());
-        const Vector<T> loss(memory.data() + chunk * w.rows(), end - begin);
+        const Matrix<T> scaled_h(memory.data() + chunk * w.rows(), end - begin, w.cols());
+        const Vector<T> loss(scaled_h.data() + chunk * w.cols(), end - begin), factor(loss.data() + chunk, end - begin);
         const Vector<const Id> wanted(labels.data() + begin, end - begin);
         kernels::gemm<T>(rows.row_range(begin, end), kernels::transposed(w), logits);
-        kernels::cross_entropy_in_place<T, Id>(logits, wanted, ignore_index, scale, loss);
+        kernels::cross_entropy_in_place<T, Id>(logits, wanted, ignore_index, scale, loss, factor);
         for (const T value : loss) sum += static_cast<double>(value);
-        if (dh.defined()) kernels::gemm<T>(logits, w, write_rows<T>(dh).row_range(begin, end));
-        if (dweight.defined())
-            kernels::gemm<T>(kernels::transposed(logits), rows.row_range(begin, end), write_rows<T>(dweight),
+        // With F = diag(factor) and G what stands in the place of the logits:  dh = F·(G·W),  dW = Gᵀ·(F·h)
+        if (dh.defined())
+            kernels::gemm<T>(logits, w, write_rows<T>(dh).row_range(begin, end), kernels::Onto::overwrite,
+                             [&](Matrix<T> tile, Index row, Index) {
+                                 for (Index i = 0; i < tile.rows(); ++i) kernels::array(tile[i]) *= factor[row + i];
+                             });
+        if (dweight.defined()) {
+            for (Index i = 0; i < end - begin; ++i)
+                kernels::array(scaled_h[i]) = kernels::array(rows[begin + i]) * factor[i];
+            kernels::gemm<T>(kernels::transposed(logits), scaled_h, write_rows<T>(dweight),
                              begin == 0 ? kernels::Onto::overwrite : kernels::Onto::add);
+        }
     }
     return sum;
 }
