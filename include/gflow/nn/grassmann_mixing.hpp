@@ -146,7 +146,7 @@ private:
     /// g → the layer's output.
     Tensor finish(const Tensor& h, Tensor g) const {
         if (options_.mixer_output == MixerOutput::mlp) g = (*output)(gelu(g));
-        const Tensor mixed = blend(gate(concat({h, g}, -1)), h, g);
+        const Tensor mixed = blend(gate({h, g}), h, g);
         return options_.mixer_output == MixerOutput::linear ? (*output)(mixed) : mixed;
     }
 

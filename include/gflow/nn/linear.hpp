@@ -35,6 +35,8 @@ public:
     }
 
     Tensor operator()(const Tensor& x) const { return linear(x, weight, bias); }
+    /// Of several inputs side by side, [..., in_i] with Σ in_i = in.
+    Tensor operator()(const std::vector<Tensor>& inputs) const { return linear(inputs, weight, bias); }
 };
 
 }  // namespace gflow::nn
