@@ -7,33 +7,40 @@
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {
 
-/// x·Φ(x) = max(x, 0) − |x|·(1 − Φ(|x|)), for scalars and packets. No digits cancel on the negative side, as they do in
-/// ½x(1 + erf(x/√2)), and −∞ gives 0, not NaN.
+/// A function's value and its slope at one point.
+template <class Number>
+struct ValueAndSlope {
+    Number value, slope;
+};
+
+/// x·Φ(x) and Φ(x) + x·φ(x), for scalars and packets of T, from one tail and one density at t = |x|: the value is
+/// max(x, 0) − t·(1 − Φ(t)), the slope r = (1 − Φ(t)) − t·φ(t) where x < 0, and 1 − r elsewhere. No digits cancel on
+/// the negative side, as they do in ½x(1 + erf(x/√2)), and −∞ gives 0, not NaN.
+template <class T, class Packet>
+ValueAndSlope<Packet> gelu_exact(const Packet& x) {
+    using namespace Eigen::internal;
+    const auto c = [](double value) { return pset1<Packet>(static_cast<T>(value)); };
+    const Packet limit = c(std::is_same_v<T, float> ? 12.5 : 37);  // the tail is nothing from there on
+    const Packet t = pmin<Eigen::PropagateNaN>(pabs(x), limit);
+    const NormalTail<Packet> at = normal_tail(t);
+    const Packet r = psub(at.tail, pmul(t, at.density));
+    return {psub(pmax<Eigen::PropagateNaN>(x, c(0)), pmul(t, at.tail)), pselect(pcmp_lt(x, c(0)), r, psub(c(1), r))};
+}
+
 template <class T>
 struct GeluExact {
     T operator()(T x) const { return packetOp(x); }
     template <class Packet>
     Packet packetOp(const Packet& x) const {
-        using namespace Eigen::internal;
-        const Packet limit =
-            pset1<Packet>(std::is_same_v<T, float> ? T(12.5) : T(37));  // the tail is nothing from there on
-        const Packet t = pmin<Eigen::PropagateNaN>(pabs(x), limit);
-        return psub(pmax<Eigen::PropagateNaN>(x, pset1<Packet>(T(0))), pmul(t, normal_tail(t).tail));
+        return gelu_exact<T>(x).value;
     }
 };
-
-/// Φ(x) + x·φ(x): r = (1 − Φ(t)) − t·φ(t) with t = |x| where x < 0, and 1 − r elsewhere.
 template <class T>
 struct GeluExactSlope {
     T operator()(T x) const { return packetOp(x); }
     template <class Packet>
     Packet packetOp(const Packet& x) const {
-        using namespace Eigen::internal;
-        const Packet limit = pset1<Packet>(std::is_same_v<T, float> ? T(12.5) : T(37));
-        const Packet t = pmin<Eigen::PropagateNaN>(pabs(x), limit);
-        const NormalTail<Packet> at = normal_tail(t);
-        const Packet r = psub(at.tail, pmul(t, at.density));
-        return pselect(pcmp_lt(x, pset1<Packet>(T(0))), r, psub(pset1<Packet>(T(1)), r));
+        return gelu_exact<T>(x).slope;
     }
 };
 
@@ -81,6 +88,28 @@ void gelu_backward(Vector<const T> x, Vector<const T> dy, Vector<T> dx, bool acc
         dx, accumulate, [](const auto& xs, const auto& dys) { return dys * xs.unaryExpr(Slope<T>{}); }, x, dy);
 }
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"  // g++ 12 warns of every packet that is a template argument
+#endif
+/// y = gelu(x) of one row, and x ← the slope there.  x, y: [n].  If y is x, it is left with the value.
+template <class T>
+void gelu_with_slope(Vector<T> x, Vector<T> y) {
+    using namespace Eigen::internal;
+    using Packet = std::conditional_t<std::is_same_v<T, float>, typename packet_traits<T>::type, T>;
+    constexpr Index lanes = unpacket_traits<Packet>::size;
+    const auto put = [&](Index i, const auto& at) {
+        pstoreu(x.data() + i, at.slope);
+        pstoreu(y.data() + i, at.value);
+    };
+    Index i = 0;
+    for (; i + lanes <= x.size(); i += lanes) put(i, gelu_exact<T>(ploadu<Packet>(x.data() + i)));
+    for (; i < x.size(); ++i) put(i, gelu_exact<T>(x[i]));
+}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
 }  // namespace GFLOW_ISA
 }  // namespace gflow::kernels
 
@@ -112,5 +141,7 @@ extern template void gelu_backward<GeluExactSlope, double>(Vector<const double>,
 extern template void gelu_backward<GeluTanhSlope, float>(Vector<const float>, Vector<const float>, Vector<float>, bool);
 extern template void gelu_backward<GeluTanhSlope, double>(Vector<const double>, Vector<const double>, Vector<double>,
                                                           bool);
+extern template void gelu_with_slope<float>(Vector<float>, Vector<float>);
+extern template void gelu_with_slope<double>(Vector<double>, Vector<double>);
 }  // namespace gflow::kernels
 #endif

@@ -1,6 +1,6 @@
 #pragma once
 #include <gflow/nn/linear.hpp>
-#include <gflow/ops/gelu.hpp>
+#include <gflow/ops/linear_gelu.hpp>
 
 namespace gflow::nn {
 
@@ -23,7 +23,7 @@ public:
         register_module("down", down);
     }
 
-    Tensor operator()(const Tensor& x) const { return down(gelu(up(x))); }
+    Tensor operator()(const Tensor& x) const { return down(linear_gelu(x, up.weight, up.bias)); }
 };
 
 }  // namespace gflow::nn

@@ -28,6 +28,10 @@ void into(Gradients& d, std::size_t i, F f) {
     f(target.first, target.second);
 }
 
+/// Memory for what backward makes of dy and that has dy's shape: dy's own, where nobody else holds it, since backward
+/// is done with it then; fresh memory elsewhere.
+inline Tensor in_place_of(const Tensor& dy) { return dy.storage().use_count() == 1 ? dy : empty_like(dy); }
+
 /// x seen along one axis: [outer, n, inner].
 struct AxisView {
     Index outer = 1, n = 1, inner = 1;
