@@ -21,13 +21,15 @@ double head_and_loss(const Tensor& h, const Tensor& weight, const Tensor& target
     const auto rows = read_rows<T>(h), w = read_rows<T>(weight);
     const Vector<const Id> labels = read<Id>(targets);
     const Index chunk = std::min(head_chunk, rows.rows());
-    const Scratch<T> memory(chunk * (w.rows() + w.cols() + 2));
+    // Apart, so that the memory of the logits is of a size class with the weight's gradient and can serve it
+    // afterwards.
+    const Scratch<T> memory(chunk * (w.rows() + 2)), scaled(chunk * w.cols());
     double sum = 0;
     for (Index begin = 0; begin < rows.rows(); begin += chunk) {
         const Index end = std::min(begin + chunk, rows.rows());
         const Matrix<T> logits = memory.rows(end - begin, w.rows());
-        const Matrix<T> scaled_h(memory.data() + chunk * w.rows(), end - begin, w.cols());
-        const Vector<T> loss(scaled_h.data() + chunk * w.cols(), end - begin), factor(loss.data() + chunk, end - begin);
+        const Matrix<T> scaled_h = scaled.rows(end - begin, w.cols());
+        const Vector<T> loss(memory.data() + chunk * w.rows(), end - begin), factor(loss.data() + chunk, end - begin);
         const Vector<const Id> wanted(labels.data() + begin, end - begin);
         kernels::gemm<T>(rows.row_range(begin, end), kernels::transposed(w), logits);
         kernels::cross_entropy_in_place<T, Id>(logits, wanted, ignore_index, scale, loss, factor);
