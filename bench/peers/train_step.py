@@ -1,8 +1,8 @@
 """Time of a training step in PyTorch: the peer of bench/train_step, with the same command line and the same JSON line.
 
     python train_step.py --model grassmann|transformer --preset paper-6|paper-12|small --precision fp32|bf16
-                         --threads N --steps N [--seq-len L] [--batch B] [--vocab-size V]
-                         [--formulation paper|factorised] [--compile]
+                         --threads N --steps N [--offsets all|1,2,4] [--seq-len L] [--batch B]
+                         [--vocab-size V] [--formulation paper|factorised] [--compile]
 
 A step is forward, loss, backward, clipping by global norm and AdamW on random ids, dropout on. The median is printed.
 """
@@ -10,16 +10,14 @@ A step is forward, loss, backward, clipping by global norm and AdamW on random i
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import resource
-import statistics
-import time
 
 import torch
 from torch import nn
 
 from models import LanguageModel, from_config, loss_of, parameter_groups, preset
+from timing import autocast, time_of, whole_number
 
 
 def gflop_per_step(model: LanguageModel, tokens: int) -> float:
@@ -31,28 +29,38 @@ def gflop_per_step(model: LanguageModel, tokens: int) -> float:
     return 6 * tokens * per_token / 1e9
 
 
+def offsets_of(text: str, presets: list[list[int]]) -> list[list[int]]:
+    """all: every offset of the preset in each layer; 1,2,4: one for each layer; 1,2;4: a list for each."""
+    if text == "all":
+        return [sorted({offset for layer in presets for offset in layer})] * len(presets)
+    separator = ";" if ";" in text else ","
+    return [[int(offset) for offset in layer.split(",")] for layer in text.strip(";").split(separator)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--model", choices=["grassmann", "transformer"], required=True)
     parser.add_argument("--preset", choices=["paper-6", "paper-12", "small"], default="paper-6")
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--steps", type=int, default=10)
-    parser.add_argument("--seq-len", type=int, help="default: that of the preset")
-    parser.add_argument("--batch", type=int, help="default: that of the preset")
-    parser.add_argument("--vocab-size", type=int, default=30522)
+    parser.add_argument("--threads", type=whole_number, default=torch.get_num_threads())
+    parser.add_argument("--steps", type=whole_number, default=10)
+    parser.add_argument("--offsets", default="", help="of grassmann: all, or as 1,2,4 or 1,2;4 for the layers")
+    parser.add_argument("--seq-len", type=whole_number, help="default: that of the preset")
+    parser.add_argument("--batch", type=whole_number, help="default: that of the preset")
+    parser.add_argument("--vocab-size", type=whole_number, default=30522)
     parser.add_argument("--formulation", choices=["paper", "factorised"], default="paper")
     parser.add_argument("--compile", action="store_true")
     arguments = parser.parse_args()
-    for name in ("threads", "steps", "seq_len", "batch", "vocab_size"):
-        value = getattr(arguments, name)
-        if value is not None and value < 1:
-            parser.error(f"--{name.replace('_', '-')} must be at least 1; got {value}")
+    if arguments.offsets and arguments.model == "transformer":
+        parser.error("--offsets belong to --model grassmann")
 
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(1)
-    changes = {"max_length": arguments.seq_len} if arguments.seq_len else {}
-    config, batch = preset(arguments.model, arguments.preset, arguments.vocab_size, **changes)
+    config, batch = preset(arguments.model, arguments.preset, arguments.vocab_size)
+    if arguments.seq_len:
+        config["settings"]["max_length"] = arguments.seq_len
+    if arguments.offsets:
+        config["settings"]["offsets"] = offsets_of(arguments.offsets, config["settings"]["offsets"])
     batch = arguments.batch or batch
     model = from_config(config, arguments.formulation == "factorised").train()
     length = model.settings.max_length
@@ -60,26 +68,23 @@ def main() -> None:
     forward = torch.compile(model) if arguments.compile else model
     ids = torch.randint(model.settings.vocab_size, (batch, length + 1))
 
-    def step() -> float:
-        begin = time.perf_counter()
-        low = torch.autocast("cpu", torch.bfloat16) if arguments.precision == "bf16" else contextlib.nullcontext()
-        with low:
+    def step() -> None:
+        with autocast(arguments.precision):
             loss = loss_of(forward(ids[:, :-1]), ids[:, 1:])
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
         loss.item()
-        return time.perf_counter() - begin
 
-    for _ in range(2):
-        step()
-    seconds = statistics.median(step() for _ in range(arguments.steps))
+    step()  # and another that time_of does not count: the first two are slower
+    seconds = time_of(step, arguments.steps).seconds
     result = {
         "program": "pytorch",
         "version": torch.__version__.split("+")[0],
         "model": arguments.model,
         "preset": arguments.preset,
+        "offsets": model.settings.offsets if arguments.model == "grassmann" else None,
         "precision": arguments.precision,
         "threads": arguments.threads,
         "batch": batch,
