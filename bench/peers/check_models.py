@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from decode import Decoder
 from models import GrassmannMixing, LanguageModel, Settings, from_config, loss_of, preset
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -171,6 +172,19 @@ def check_attention() -> str:
     difference = (mixer.output(torch.cat(heads, -1)) - mixer(h)).abs().max().item()
     assert difference < 1e-13, difference
     return f"largest difference {difference:.1e}"
+
+
+@torch.no_grad()
+def check_decoder() -> str:
+    """Token by token, the logits are those of the whole forward."""
+    worst = 0.0
+    for model in (small("transformer"), small("grassmann", offsets=[[1, 2, 5], [3], [1, 8]])):
+        ids = random_ids((1, 12))
+        decoder = Decoder(model)
+        steps = torch.stack([decoder.step(token) for token in ids[0].tolist()])
+        worst = max(worst, (steps - model(ids)[0]).abs().max().item())
+    assert worst < 1e-12, worst
+    return f"largest difference {worst:.1e}"
 
 
 def check_names_and_start() -> str:

@@ -1,5 +1,5 @@
-"""Time of one mixing layer alone in PyTorch, over the length: the peer of bench/mixing_layer, with the same command line
-and the same JSON lines.
+"""Time of one mixing layer alone in PyTorch, over the length: the peer of bench/mixing_layer, with the same command
+line and the same JSON lines.
 
     python mixing_layer.py --layer grassmann|attention [--offsets all|1,2,4] [--precision fp32|bf16] --threads N
                            [--lengths 64,128,...] [--tokens N] [--repeats N] [--budget SECONDS]

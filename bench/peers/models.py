@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,14 @@ def preset(model: str, name: str, vocab_size: int = 30522, **changes: Any) -> tu
     if model == "transformer":
         settings = {key: value for key, value in settings.items() if key not in ("rank", "offsets")}
     return {"model": model, "settings": {"vocab_size": vocab_size, **settings, **changes}}, batch
+
+
+def offsets_from_text(text: str, presets: list[list[int]]) -> list[list[int]]:
+    """all: every offset of the preset in each layer; 1,2,4: one for each layer; 1,2;4: a list for each."""
+    if text == "all":
+        return [sorted({offset for layer in presets for offset in layer})] * len(presets)
+    separator = ";" if ";" in text else ","
+    return [[int(offset) for offset in layer.split(",")] for layer in text.strip(";").split(separator)]
 
 
 def wedge(a: Tensor, b: Tensor) -> Tensor:
@@ -220,14 +228,16 @@ class Block(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(s.d_model)
         self.dropout = nn.Dropout(s.dropout)
 
-    def forward(self, h: Tensor) -> Tensor:
+    def forward(self, h: Tensor, mix: Callable[[Tensor], Tensor] | None = None) -> Tensor:
+        """With `mix` in the place of the mixer, for decoding."""
+        mix = mix or self.mixer
         if self.norm == "pre":
-            h = h + self.dropout(self.mixer(self.mixer_norm(h)))
+            h = h + self.dropout(mix(self.mixer_norm(h)))
             return h + self.dropout(self.feed_forward(self.feed_forward_norm(h)))
         if self.mixer_adds:
-            h = self.mixer_norm(h + self.dropout(self.mixer(h)))
+            h = self.mixer_norm(h + self.dropout(mix(h)))
         else:
-            h = self.dropout(self.mixer_norm(self.mixer(h)))
+            h = self.dropout(self.mixer_norm(mix(h)))
         return self.feed_forward_norm(h + self.dropout(self.feed_forward(h)))
 
 

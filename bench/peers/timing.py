@@ -26,8 +26,8 @@ def seconds_of(call: Callable[[], object]) -> float:
 
 
 def time_of(call: Callable[[], object], repeats: int, budget: float = 0) -> Timing:
-    """The median time of `repeats` calls, after one that is not counted. With a budget in seconds as many as fit into it,
-    one at least; where the first alone exceeds it, that one is the time."""
+    """The median time of `repeats` calls, after one that is not counted. With a budget in seconds as many as fit into
+    it, one at least; where the first alone exceeds it, that one is the time."""
     first = seconds_of(call)
     if 0 < budget < first:
         return Timing(first, 1, False)

@@ -16,7 +16,7 @@ import resource
 import torch
 from torch import nn
 
-from models import LanguageModel, from_config, loss_of, parameter_groups, preset
+from models import LanguageModel, from_config, loss_of, offsets_from_text, parameter_groups, preset
 from timing import autocast, time_of, whole_number
 
 
@@ -27,14 +27,6 @@ def gflop_per_step(model: LanguageModel, tokens: int) -> float:
     if s.model == "transformer":
         per_token += s.layers * (s.max_length + 1) * s.d_model
     return 6 * tokens * per_token / 1e9
-
-
-def offsets_of(text: str, presets: list[list[int]]) -> list[list[int]]:
-    """all: every offset of the preset in each layer; 1,2,4: one for each layer; 1,2;4: a list for each."""
-    if text == "all":
-        return [sorted({offset for layer in presets for offset in layer})] * len(presets)
-    separator = ";" if ";" in text else ","
-    return [[int(offset) for offset in layer.split(",")] for layer in text.strip(";").split(separator)]
 
 
 def main() -> None:
@@ -60,7 +52,7 @@ def main() -> None:
     if arguments.seq_len:
         config["settings"]["max_length"] = arguments.seq_len
     if arguments.offsets:
-        config["settings"]["offsets"] = offsets_of(arguments.offsets, config["settings"]["offsets"])
+        config["settings"]["offsets"] = offsets_from_text(arguments.offsets, config["settings"]["offsets"])
     batch = arguments.batch or batch
     model = from_config(config, arguments.formulation == "factorised").train()
     length = model.settings.max_length
