@@ -26,6 +26,9 @@ inline void add_options(CLI::App& app, ModelChoice& choice) {
     app.add_option("--vocab-size", choice.vocab_size, "default: 30,522")->check(CLI::PositiveNumber);
 }
 
+/// Texts in a step of the paper's recipe.
+inline Index default_batch(const std::string& preset) { return preset == "paper-6" ? 32 : 16; }
+
 /// Every offset that a layer of the model has, once, in rising order.
 inline std::vector<Index> all_offsets(const GrassmannLMOptions& options) {
     std::set<Index> all;

@@ -44,7 +44,7 @@ int run(const Arguments& arguments) {
     if (arguments.threads > 0) set_num_threads(arguments.threads);
     manual_seed(1);
     const auto model = bench::make_model(arguments.choice);
-    const Index batch = arguments.batch > 0 ? arguments.batch : arguments.choice.preset == "paper-6" ? 32 : 16;
+    const Index batch = arguments.batch > 0 ? arguments.batch : default_batch(arguments.choice.preset);
     const Index length = model->max_length(), tokens = batch * length;
     Generator generator(2);
     const Tensor inputs = random_ids(batch, length, model->vocab_size(), generator);
