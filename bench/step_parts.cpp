@@ -23,8 +23,8 @@ constexpr const char* examples = R"(Examples:
   step_parts --model transformer --preset paper-12 --repeats 5
 
 The floor of a part is the larger of two times: its matrix products at the measured peak of multiply-adds, and every number
-that it must read or write, once, at the measured speed of a copy of that size. Parts run over and over, so what fits into
-a cache stays there, in the part as in the copy. rest_ms is the step less the sum of the parts.)";
+that it must read or write, once, at the measured rate for data of that size. Parts run over and over, so what fits into a
+cache stays there, in the part as in the measured rate. rest_ms is the step less the sum of the parts.)";
 
 struct Arguments {
     ModelChoice choice;
@@ -211,7 +211,7 @@ public:
 
     const std::vector<Measured>& parts() const { return all_; }
     double peak() const { return peak_; }
-    double memory() { return rate_.memory(); }
+    double memory() { return rate_.of_memory(); }
 
 private:
     double floor_of(Work work) {
@@ -222,7 +222,7 @@ private:
     const LanguageModel& model_;
     Index repeats_;
     double peak_;
-    CopyRate rate_;
+    MemoryRate rate_;
     std::vector<Measured> all_;
 };
 
@@ -299,7 +299,7 @@ int run(const Arguments& arguments) {
            {"rest_ms", 1e3 * (whole - sum)},
            {"floor_ms", 1e3 * floor},
            {"peak_gflop_per_s", 1e-9 * profile.peak()},
-           {"copy_gb_per_s", 1e-9 * profile.memory()}});
+           {"memory_gb_per_s", 1e-9 * profile.memory()}});
     return 0;
 }
 

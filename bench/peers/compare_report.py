@@ -84,7 +84,7 @@ STEP = {
     "rest_ms": "rest, ms",
     "floor_ms": "sum of the floors, ms",
     "peak_gflop_per_s": "peak of multiply-adds, GFLOP/s",
-    "copy_gb_per_s": "copy beyond all caches, GB/s",
+    "memory_gb_per_s": "memory beyond all caches, GB/s",
 }
 
 

@@ -18,7 +18,7 @@ assert abs(up["forward_gflop"] - 2e-9 * layers * L * d * 4 * d) < 1e-12 and up["
 assert abs(by_name["head and loss"]["forward_gflop"] - 6e-9 * L * V * d) < 1e-12
 total = sum(x["forward_ms"] + x["backward_ms"] for x in parts)
 assert abs(total - step["sum_ms"]) < 1e-6 * total and abs(step["sum_ms"] + step["rest_ms"] - step["step_ms"]) < 1e-6
-assert step["peak_gflop_per_s"] > 0 and step["copy_gb_per_s"] > 0 and step["floor_ms"] > 0
+assert step["peak_gflop_per_s"] > 0 and step["memory_gb_per_s"] > 0 and step["floor_ms"] > 0
 ' $model "$work/out" || fail "$model: the lines are wrong: $(cat "$work/out")"
 done
 expect 2 "--model must be" "$bin/step_parts" --model rnn
