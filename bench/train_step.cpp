@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <gflow/optim/adamw.hpp>
 #include <gflow/train/peak_memory.hpp>
+#include <gflow/train/precision.hpp>
 #include <gflow/version.hpp>
 #include <iostream>
 #include <string>
@@ -39,8 +40,8 @@ Index matmul_weights(const LanguageModel& model) {
 }
 
 int run(const Arguments& arguments) {
-    if (arguments.precision != "fp32")
-        throw usage_error("--precision must be fp32: others are not built yet; got " + arguments.precision);
+    if (const std::string note = use_precision("--precision", arguments.precision); !note.empty())
+        std::cerr << note << std::endl;
     if (arguments.threads > 0) set_num_threads(arguments.threads);
     manual_seed(1);
     const auto model = bench::make_model(arguments.choice);
@@ -88,7 +89,7 @@ int main(int argc, char** argv) {
     CLI::App app("Times a training step on random ids.", "train_step");
     app.footer(examples);
     add_options(app, arguments.choice);
-    app.add_option("--precision", arguments.precision, "fp32")->capture_default_str();
+    app.add_option("--precision", arguments.precision, "fp32 or bf16")->capture_default_str();
     app.add_option("--threads", arguments.threads, "default: GFLOW_NUM_THREADS, else all cores")
         ->check(CLI::Range(1, 1024));
     app.add_option("--steps", arguments.steps, "steps to take the median of")

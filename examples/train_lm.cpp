@@ -3,6 +3,7 @@
 #include <cmath>
 #include <gflow/train/interrupt.hpp>
 #include <gflow/train/lm_run.hpp>
+#include <gflow/train/precision.hpp>
 #include <gflow/train/replaced_run.hpp>
 #include <iostream>
 #include <memory>
@@ -68,7 +69,15 @@ void introduce(const Parts& parts, const fs::path& folder) {
               << format_count(static_cast<Index>(parts.corpus.test.ids.size())) << " test\n"
               << "run: " << format_count(plan.steps) << " steps of " << s.batch << " x " << s.seq_len << " tokens ("
               << shown(static_cast<double>(plan.steps) / static_cast<double>(plan.batches_per_epoch), "%.2f")
-              << " epochs), " << num_threads() << " threads, into " << folder.string() << std::endl;
+              << " epochs), " << num_threads() << " threads, " << s.precision << ", into " << folder.string()
+              << std::endl;
+}
+
+/// What a run sets for the whole process.
+void set_up_process(const LmSettings& s) {
+    if (s.threads > 0) set_num_threads(static_cast<int>(s.threads));
+    if (const std::string note = use_precision("--precision", s.precision); !note.empty())
+        std::cout << note << std::endl;
 }
 
 /// A new run from settings.
@@ -91,7 +100,7 @@ void begin(Parts& parts, const Arguments& arguments, GivenSettings given) {
         throw usage_error(out + " already holds a run: go on with --resume " + out + ", or give --overwrite");
     const TokenizerSpec spec = parse_tokenizer(s.tokenizer);
     for (std::string& path : s.data) path = fs::absolute(path).lexically_normal().string();
-    if (s.threads > 0) set_num_threads(static_cast<int>(s.threads));
+    set_up_process(s);
 
     parts.claim.emplace(out);
     {
@@ -134,7 +143,7 @@ void resume(Parts& parts, const Arguments& arguments, const GivenSettings& given
             throw usage_error(flag_of(setting.name) +
                               " cannot change when a run is resumed: start a new one with --out");
     given.overlay(s);
-    if (s.threads > 0) set_num_threads(static_cast<int>(s.threads));
+    set_up_process(s);
     parts.tokenizer = detail::load_run_tokenizer(nlohmann::json(config), folder, where);
     parts.corpus = encode_corpus(*parts.tokenizer, read_data(s), s.seq_len);
     manual_seed(static_cast<std::uint64_t>(s.seed));

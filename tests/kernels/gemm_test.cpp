@@ -1,3 +1,4 @@
+#include <gflow/core/bfloat16.hpp>
 #include <gflow/core/random.hpp>
 #include <gflow/core/tensor_view.hpp>
 #include <gflow/kernels/gemm.hpp>
@@ -104,6 +105,60 @@ TEST_CASE("finish sees every element of the result once, complete") {
     for (Index i = 0; i < 150; ++i)
         for (Index j = 0; j < 700; ++j) plain.mutable_data<float>()[i * 700 + j] += static_cast<float>(1000 * i + j);
     expect_same_bits(c, plain);
+}
+
+namespace {
+
+/// Products multiply bfloat16 while it lives.
+struct InBfloat16 {
+    InBfloat16() { set_float32_matmul_precision(bfloat16); }
+    ~InBfloat16() { set_float32_matmul_precision(float32); }
+};
+
+Tensor rounded_to_bfloat16(const Tensor& x) {
+    Tensor y = clone(x);
+    for (float& value : write<float>(y)) value = static_cast<float>(bfloat16_t(value));
+    return y;
+}
+
+}  // namespace
+
+TEST_CASE("in bfloat16 gemm is the product of the rounded factors, added up in float32") {
+    for (const auto& [m, depth, n] :
+         {std::tuple<Index, Index, Index>{8, 8, 8}, {17, 9, 33}, {150, 301, 40}, {20, 700, 1100}})
+        for (const bool ta : {false, true})
+            for (const bool tb : {false, true}) {
+                INFO("m " << m << ", depth " << depth << ", n " << n << ", transposed " << ta << tb);
+                const Tensor a = randn(ta ? Shape{depth, m} : Shape{m, depth});
+                const Tensor b = randn(tb ? Shape{n, depth} : Shape{depth, n});
+                const Tensor expected = plain_product<float>(rounded_to_bfloat16(a), ta, rounded_to_bfloat16(b), tb);
+                const Tensor unrounded = plain_product<float>(a, ta, b, tb);
+                Tensor c = full({m, n}, 7);
+                const InBfloat16 scope;
+                kernels::gemm<float>({read_rows<float>(a), ta}, {read_rows<float>(b), tb}, write_rows<float>(c));
+                const Tolerance tolerance{1e-5 * std::sqrt(static_cast<double>(depth)), 0};
+                expect_close(to(c, float64), expected, tolerance);
+                double change = 0;
+                for (Index i = 0; i < c.numel(); ++i)
+                    change = std::max(change, std::abs(unrounded.data<double>()[i] - expected.data<double>()[i]));
+                REQUIRE(change > 10 * tolerance.absolute);  // the measurement can tell
+                kernels::gemm_tile<float>({read_rows<float>(a), ta}, {read_rows<float>(b), tb}, write_rows<float>(c),
+                                          Onto::overwrite);
+                expect_close(to(c, float64), expected, tolerance);
+            }
+}
+
+TEST_CASE("in bfloat16 NaN and infinity reach the result, and float64 products stay as they are") {
+    const InBfloat16 scope;
+    Tensor a = ones({16, 16}), b = ones({16, 16});
+    a.mutable_data<float>()[3] = std::numeric_limits<float>::quiet_NaN();
+    b.mutable_data<float>()[5] = std::numeric_limits<float>::infinity();
+    Tensor c = empty({16, 16});
+    kernels::gemm<float>(read_rows<float>(a), read_rows<float>(b), write_rows<float>(c));
+    for (Index j = 0; j < 16; ++j) REQUIRE(std::isnan(c.data<float>()[j]));
+    REQUIRE(std::isinf(c.data<float>()[16 + 5]));
+    REQUIRE(c.data<float>()[16 + 6] == 16.0F);
+    expect_product<double>(20, 30, 40);
 }
 
 TEST_CASE("gemm leaves what lies beside the result alone") {

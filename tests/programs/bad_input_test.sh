@@ -11,6 +11,7 @@ expect 2 "--out is missing" "$train" --data "$work/text.txt"
 expect 2 "--learning-rate" $run --learning-rate 1
 expect 2 "--steps" "$train" --data "$work/text.txt" --steps many --out "$out"
 expect 2 "--lr must be above 0 and below 1e9; got -1" $run --lr -1
+expect 2 "--precision must be one of fp32, bf16; got half" $run --precision half
 expect 2 "--steps and --minutes contradict" $run --minutes 1
 expect 2 "--model must be grassmann or transformer; got mamba" $run --model mamba
 expect 2 "--preset must be paper-6, paper-12 or small; got huge" "$train" --data "$work/text.txt" --preset huge --out "$out"
@@ -150,5 +151,5 @@ expect 2 "--max-tokens" "$bin/generate" --checkpoint "$out" --prompt a --max-tok
 expect 1 "UTF-8" "$bin/generate" --checkpoint "$out" --prompt "$(printf 'a\xff')"
 expect 2 "--seed" "$bin/generate" --checkpoint "$out" --prompt a --seed -1
 expect 2 "--max-tokens" "$bin/generate" --checkpoint "$out" --prompt a --max-tokens 99999999999999999999
-expect 2 "--precision must be fp32" "$bin/train_step" --model grassmann --precision bf16
+expect 2 "--precision must be one of fp32, bf16; got fp16" "$bin/train_step" --model grassmann --precision fp16
 finish

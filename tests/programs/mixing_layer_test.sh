@@ -18,7 +18,7 @@ expect 0 '"offsets":[1,2,4,8,12,16]' "$bin/mixing_layer" --layer grassmann --off
 expect 0 '"repeats":1,"warm":false' "$bin/mixing_layer" --layer attention --lengths 32 --tokens 32 --budget 1e-9
 expect 2 "--layer must be" "$bin/mixing_layer" --layer rnn
 expect 2 "--layer is required" "$bin/mixing_layer"
-expect 2 "--precision must be fp32" "$bin/mixing_layer" --layer grassmann --precision bf16
+expect 2 "--precision must be one of fp32, bf16; got fp16" "$bin/mixing_layer" --layer grassmann --precision fp16
 expect 2 "--offsets belong to --layer grassmann" "$bin/mixing_layer" --layer attention --offsets 1
 expect 2 "--lengths must not exceed --tokens 8" "$bin/mixing_layer" --layer attention --lengths 16 --tokens 8
 finish

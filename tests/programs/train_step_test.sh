@@ -22,3 +22,4 @@ expect 2 "--offsets belong to --model grassmann" "$bin/train_step" --model trans
 expect 2 "--model must be" "$bin/train_step" --model rnn
 expect 2 "--model is required" "$bin/train_step"
 finish
+expect 0 "" "$bin/train_step" --model grassmann --preset small --precision bf16 --threads 1 --steps 1 --batch 1 --vocab-size 100

@@ -138,3 +138,28 @@ TEST_CASE("steps_within fills the time with steps and evaluations") {
     CHECK(steps_within(1050, timing, 100) == static_cast<Index>((1050 - 20 - 30) / (0.5 + 0.1)));
     CHECK(steps_within(1, timing, 100) == 1);
 }
+
+TEST_CASE("in bfloat16 the losses of 200 steps stay within a hundredth of float32's") {
+    for (const char* kind : {"grassmann", "transformer"}) {
+        INFO(kind);
+        const LmText text = cyclic_text(400);
+        const auto losses = [&](DType precision) {
+            set_float32_matmul_precision(precision);
+            const auto model = tiny(kind);
+            LmTrainerOptions o = options(200);
+            o.schedule.peak = 1e-3;
+            LmTrainer trainer(*model, text, o);
+            std::vector<double> all;
+            for (Index i = 0; i < 200; ++i) all.push_back(trainer.step().loss);
+            set_float32_matmul_precision(float32);
+            return all;
+        };
+        const std::vector<double> wide = losses(float32), narrow = losses(bfloat16);
+        REQUIRE(wide != narrow);
+        REQUIRE(wide.back() < 0.8 * wide.front());
+        for (std::size_t i = 0; i < wide.size(); ++i) {
+            INFO("step " << i);
+            REQUIRE(narrow[i] == Approx(wide[i]).epsilon(0.01));
+        }
+    }
+}

@@ -1,6 +1,9 @@
 #pragma once
 #include <gflow/config/isa.hpp>
 #include <gflow/core/span.hpp>
+#include <gflow/kernels/bfloat16_pair.hpp>
+
+#include <type_traits>
 
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {
@@ -14,11 +17,16 @@ inline constexpr Index vector_bytes = 32, micro_rows = 6;  // 12 of 16
 inline constexpr Index vector_bytes = 16, micro_rows = 6;
 #endif
 
-/// micro_rows lines of A as the micro-kernel reads them: a(i, k) = line[i][k · step]. Step is 1 where A lies in memory
-/// row by row, and micro_rows where it was packed.
-template <class T>
+/// micro_rows lines of A as the micro-kernel reads them: where they lie in memory, a(i, k) = line[i][k], or from a
+/// panel that begins at line[0], a(i, k) = line[0][k · micro_rows + i], which takes one pointer instead of many.
+template <class Operand>
 struct MicroRows {
-    const T* line[micro_rows];
+    const Operand* line[micro_rows];
+
+    template <bool packed>
+    Operand at(Index i, Index k) const {
+        return packed ? line[0][k * micro_rows + i] : line[i][k];
+    }
 };
 
 /// The piece of C that stays in registers while the depth runs: micro_rows × 2 vectors.
@@ -31,19 +39,25 @@ struct MicroTile {
 
     Lanes sum[micro_rows][2];
 
-    /// sum = Σ_k a(·, k) ⊗ b(k, ·).  b: [depth, cols], packed and aligned to the vector.
-    template <Index step>
-    void multiply(Index depth, const MicroRows<T>& a, const T* b) {
+    /// sum = Σ_k a(·, k) ⊗ b(k, ·).  b: [depth, cols], packed and aligned to the vector. Operands are T, or pairs of
+    /// bfloat16, whose two products count as one.
+    template <bool packed, class Operand>
+    void multiply(Index depth, const MicroRows<Operand>& a, const Operand* b) {
 #pragma GCC unroll 16
         for (Index i = 0; i < micro_rows; ++i) sum[i][0] = sum[i][1] = Lanes{};
 #pragma GCC unroll 4
         for (Index k = 0; k < depth; ++k, b += cols) {
-            const auto* right = reinterpret_cast<const Lanes*>(b);
-            const Lanes b0 = right[0], b1 = right[1];
+            const auto* right = reinterpret_cast<const typename MicroTile<Operand>::Lanes*>(b);
+            const auto b0 = right[0], b1 = right[1];
 #pragma GCC unroll 16
             for (Index i = 0; i < micro_rows; ++i) {
-                sum[i][0] += a.line[i][k * step] * b0;
-                sum[i][1] += a.line[i][k * step] * b1;
+                if constexpr (std::is_same_v<Operand, T>) {
+                    sum[i][0] += a.template at<packed>(i, k) * b0;
+                    sum[i][1] += a.template at<packed>(i, k) * b1;
+                } else {
+                    sum[i][0] = add_dot(sum[i][0], a.template at<packed>(i, k), b0);
+                    sum[i][1] = add_dot(sum[i][1], a.template at<packed>(i, k), b1);
+                }
             }
         }
     }

@@ -1,21 +1,42 @@
 #pragma once
+#include <gflow/core/matmul_precision.hpp>
 #include <gflow/core/parallel.hpp>
 #include <gflow/core/scratch.hpp>
 #include <gflow/kernels/factor.hpp>
 #include <gflow/kernels/pack_panels.hpp>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {
 
 namespace detail {
+
 constexpr Index round_up(Index n, Index step) { return (n + step - 1) / step * step; }
+
+/// A block of a factor, rounded to pairs of bfloat16.
+class PairBlock {
+public:
+    PairBlock(Matrix<const float> block, bool depth_is_rows)
+        : rows_(depth_is_rows ? (block.rows() + 1) / 2 : block.rows()),
+          cols_(depth_is_rows ? block.cols() : (block.cols() + 1) / 2),
+          memory_(rows_ * cols_) {
+        round_to_pairs(block, depth_is_rows, memory_.rows(rows_, cols_));
+    }
+    Matrix<const Bfloat16Pair> matrix() const { return memory_.rows(rows_, cols_); }
+
+private:
+    Index rows_, cols_;
+    Scratch<Bfloat16Pair> memory_;
+};
+
 }  // namespace detail
 
 /// The right factor B of a product in the order in which the micro-kernel reads it: blocks of the depth, in a block
 /// panels of two vectors' columns, in a panel the depth running slowest. Packing costs as much as some twenty rows of
 /// the product, so whoever multiplies many rows in pieces packs once for all of them.
+/// A float32 factor holds pairs of bfloat16 if float32_matmul_precision() says so when it is made.
 template <class T>
 class PackedFactor {
 public:
@@ -23,7 +44,9 @@ public:
     static constexpr Index panel_cols = detail::MicroTile<T>::cols;
 
     /// Room for factors of at most depth × cols.
-    PackedFactor(Index depth, Index cols) : memory_(panels(cols) * (depth * panel_cols + blocks(depth) * gap)) {}
+    PackedFactor(Index depth, Index cols)
+        : pairs_(std::is_same_v<T, float> && float32_matmul_precision() == bfloat16),
+          memory_(panels(cols) * (operands(depth) * panel_cols + blocks(depth) * gap)) {}
 
     /// Packs b on the calling thread.
     void pack(Factor<T> b) {
@@ -39,8 +62,14 @@ public:
     }
     Index depth() const { return depth_; }
     Index cols() const { return cols_; }
+    /// Whether it holds pairs of bfloat16.
+    bool pairs() const { return pairs_; }
     /// The panel of columns col … col + panel_cols − 1 in the block of the depth that starts at k.
-    const T* panel(Index k, Index col) const { return place(k, col); }
+    /// Operand: T, or Bfloat16Pair if pairs().
+    template <class Operand>
+    const Operand* panel(Index k, Index col) const {
+        return reinterpret_cast<const Operand*>(place(k, col));
+    }
 
 private:
     static constexpr Index piece_cols = 256;            // a piece of float32 is at most 256 KiB
@@ -56,15 +85,27 @@ private:
         const Index k = piece / pieces_across() * depth_block, col = piece % pieces_across() * piece_cols;
         const Factor<T> part =
             b.row_range(k, std::min(k + depth_block, depth_)).col_range(col, std::min(col + piece_cols, cols_));
-        detail::pack_panels<panel_cols>(part.stored, !part.transposed, place(k, col), part.rows() * panel_cols + gap);
+        const Index panel = operands(part.rows()) * panel_cols + gap;
+        if constexpr (std::is_same_v<T, float>) {
+            if (pairs_) {
+                const detail::PairBlock rounded(part.stored, !part.transposed);
+                detail::pack_panels<panel_cols>(rounded.matrix(), !part.transposed,
+                                                reinterpret_cast<Bfloat16Pair*>(place(k, col)), panel);
+                return;
+            }
+        }
+        detail::pack_panels<panel_cols>(part.stored, !part.transposed, place(k, col), panel);
     }
     static Index panels(Index cols) { return (cols + panel_cols - 1) / panel_cols; }
     static Index blocks(Index depth) { return (depth + depth_block - 1) / depth_block; }
+    /// What stands for so many terms of the depth: as many numbers, or half as many pairs.
+    Index operands(Index depth) const { return pairs_ ? (depth + 1) / 2 : depth; }
     T* place(Index k, Index col) const {
-        const Index panel = std::min(depth_block, depth_ - k) * panel_cols + gap;
-        return memory_.data() + panels(cols_) * (k * panel_cols + blocks(k) * gap) + col / panel_cols * panel;
+        const Index panel = operands(std::min(depth_block, depth_ - k)) * panel_cols + gap;
+        return memory_.data() + panels(cols_) * (operands(k) * panel_cols + blocks(k) * gap) + col / panel_cols * panel;
     }
 
+    bool pairs_;
     Scratch<T> memory_;
     Index depth_ = 0, cols_ = 0;
 };

@@ -12,41 +12,58 @@ namespace detail {
 inline constexpr bool reads_rows_in_place = micro_rows <= 8;
 
 /// A block of A's rows over one block of the depth, in memory or packed.
-template <class T>
+template <class Operand>
 class LeftBlock {
 public:
     static constexpr Index most_rows = 24 * micro_rows;  // 144 × 256 float32 are 144 KiB (AVX2): part of L2
 
-    /// Room that a block of A may need when it is packed.
+    /// Room that a block may need when it is packed.
     static Index size(Index rows, Index depth) { return (rows + micro_rows - 1) / micro_rows * panel_size(depth); }
 
     /// packed: room for the block where it has to be packed.
-    LeftBlock(Factor<T> a, T* packed) : a_(a), packed_(packed) {
-        if (!in_place()) pack_panels<micro_rows>(a.stored, a.transposed, packed, panel_size(a.cols()));
+    LeftBlock(Matrix<const Operand> stored, bool transposed, Operand* packed)
+        : stored_(stored), transposed_(transposed), packed_(packed) {
+        if (!in_place()) pack_panels<micro_rows>(stored, transposed, packed, panel_size(depth()));
     }
     /// The micro-tile of the rows from `row` on and the columns of a packed panel.
-    MicroTile<T> multiply(Index row, const T* panel) const {
+    template <class T>
+    MicroTile<T> multiply(Index row, const Operand* panel) const {
         MicroTile<T> tile;
-        MicroRows<T> rows;
-        const Index depth = a_.cols();
+        MicroRows<Operand> rows;
         if (in_place()) {
             // Rows below the last one repeat it: what they give is not stored.
-            for (Index i = 0; i < micro_rows; ++i) rows.line[i] = a_.stored[std::min(row + i, a_.rows() - 1)].data();
-            tile.template multiply<1>(depth, rows, panel);
+            for (Index i = 0; i < micro_rows; ++i) rows.line[i] = stored_[std::min(row + i, stored_.rows() - 1)].data();
+            tile.template multiply<false>(depth(), rows, panel);
         } else {
-            for (Index i = 0; i < micro_rows; ++i) rows.line[i] = packed_ + row / micro_rows * panel_size(depth) + i;
-            tile.template multiply<micro_rows>(depth, rows, panel);
+            rows.line[0] = packed_ + row / micro_rows * panel_size(depth());
+            tile.template multiply<true>(depth(), rows, panel);
         }
         return tile;
     }
 
 private:
-    static Index panel_size(Index depth) { return depth * micro_rows + panel_gap<T>; }
-    bool in_place() const { return reads_rows_in_place && !a_.transposed; }
+    static Index panel_size(Index depth) { return depth * micro_rows + panel_gap<Operand>; }
+    bool in_place() const { return reads_rows_in_place && !transposed_; }
+    Index depth() const { return transposed_ ? stored_.rows() : stored_.cols(); }
 
-    Factor<T> a_;
-    const T* packed_;
+    Matrix<const Operand> stored_;
+    bool transposed_;
+    const Operand* packed_;
 };
+
+/// C = or += a block of A times the columns of B from `col` on, in the block of the depth that starts at k.
+template <class T, class Operand>
+void multiply_block(const LeftBlock<Operand>& a, const PackedFactor<T>& b, Index k, Index col, Matrix<T> c, bool add) {
+    constexpr Index width = PackedFactor<T>::panel_cols;
+    for (Index j = 0; j < c.cols(); j += width)
+        for (Index i = 0; i < c.rows(); i += micro_rows) {
+            const Matrix<T> tile =
+                c.row_range(i, std::min(i + micro_rows, c.rows())).col_range(j, std::min(j + width, c.cols()));
+            // C is asked for while the sum is made: worth 3 to 5 % where it comes from memory.
+            for (Index q = 0; q < tile.rows(); ++q) __builtin_prefetch(tile[q].data(), 1);
+            a.template multiply<T>(i, b.template panel<Operand>(k, col + j)).store(tile, add);
+        }
+}
 
 }  // namespace detail
 
@@ -55,26 +72,27 @@ private:
 /// part of n]; col is a multiple of PackedFactor::panel_cols.
 template <class T>
 void multiply_packed(Factor<T> a, const PackedFactor<T>& b, Index col, Matrix<T> c, Onto onto) {
-    using Block = detail::LeftBlock<T>;
-    constexpr Index depth_block = PackedFactor<T>::depth_block, width = PackedFactor<T>::panel_cols;
-    const Index rows = c.rows(), cols = c.cols(), depth = a.cols();
-    const Scratch<T> packed(Block::size(std::min(rows, Block::most_rows), std::min(depth, depth_block)));
-    for (Index k = 0; k < depth; k += depth_block) {
-        const bool add = onto == Onto::add || k > 0;
-        const Factor<T> slice = a.col_range(k, std::min(k + depth_block, depth));
-        for (Index row = 0; row < rows; row += Block::most_rows) {
-            const Index row_end = std::min(row + Block::most_rows, rows);
-            const Block block(slice.row_range(row, row_end), packed.data());
-            for (Index j = 0; j < cols; j += width)
-                for (Index i = row; i < row_end; i += detail::micro_rows) {
-                    const Matrix<T> tile = c.row_range(i, std::min(i + detail::micro_rows, row_end))
-                                               .col_range(j, std::min(j + width, cols));
-                    // C is asked for while the sum is made: worth 3 to 5 % where it comes from memory.
-                    for (Index q = 0; q < tile.rows(); ++q) __builtin_prefetch(tile[q].data(), 1);
-                    block.multiply(i - row, b.panel(k, col + j)).store(tile, add);
+    constexpr Index depth_block = PackedFactor<T>::depth_block, most_rows = detail::LeftBlock<T>::most_rows;
+    const Index depth = a.cols();
+    const Scratch<T> room(detail::LeftBlock<T>::size(std::min(c.rows(), most_rows), std::min(depth, depth_block)));
+    for (Index k = 0; k < depth; k += depth_block)
+        for (Index row = 0; row < c.rows(); row += most_rows) {
+            const Index row_end = std::min(row + most_rows, c.rows());
+            const Factor<T> block = a.row_range(row, row_end).col_range(k, std::min(k + depth_block, depth));
+            const Matrix<T> rows = c.row_range(row, row_end);
+            const bool add = onto == Onto::add || k > 0;
+            if constexpr (std::is_same_v<T, float>) {
+                if (b.pairs()) {
+                    const detail::PairBlock rounded(block.stored, block.transposed);
+                    const detail::LeftBlock<Bfloat16Pair> left(rounded.matrix(), block.transposed,
+                                                               reinterpret_cast<Bfloat16Pair*>(room.data()));
+                    detail::multiply_block<T>(left, b, k, col, rows, add);
+                    continue;
                 }
+            }
+            const detail::LeftBlock<T> left(block.stored, block.transposed, room.data());
+            detail::multiply_block<T>(left, b, k, col, rows, add);
         }
-    }
 }
 
 #if defined(GFLOW_EXTERN_TEMPLATES)

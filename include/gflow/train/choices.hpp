@@ -10,12 +10,16 @@
 
 namespace gflow {
 
+/// What matrix products multiply (float32_matmul_precision).
+enum class Precision { fp32, bf16 };
+
 namespace detail {
 
 /// The names that config.json and command lines have for the values of an enumeration.
 template <class Choice>
 using ChoiceNames = std::vector<std::pair<Choice, const char*>>;
 
+inline ChoiceNames<Precision> names_of(Precision) { return {{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}}; }
 inline ChoiceNames<NormPlacement> names_of(NormPlacement) {
     return {{NormPlacement::post, "post"}, {NormPlacement::pre, "pre"}};
 }

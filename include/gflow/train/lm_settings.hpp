@@ -25,6 +25,7 @@ struct LmSettings {
     double lr = 5e-4, min_lr = -1;  // −1: a tenth of lr
     Index warmup = -1;              // −1: a tenth of the steps, at most 2,000
     std::string schedule = "cosine";
+    std::string precision = "fp32";
     double weight_decay = 0.01, beta1 = 0.9, beta2 = 0.98, eps = 1e-8, clip = 1;
     Index seed = 1, threads = 0;
 
@@ -75,6 +76,8 @@ inline std::vector<Setting> settings_of(LmSettings& s) {
         {"min_lr", step, "learning rate at the end (default: a tenth of --lr)", &s.min_lr},
         {"warmup", step, "updates of rising learning rate (default: a tenth of all, at most 2,000)", &s.warmup},
         {"schedule", step, "after warm-up: constant, linear or cosine", &s.schedule},
+        {"precision", step, "of matrix products: fp32, or bf16 (operands rounded, sums and weights float32)",
+         &s.precision},
         {"weight_decay", step, "not for biases, LayerNorm and embeddings", &s.weight_decay},
         {"beta1", step, "decay of the mean of gradients", &s.beta1},
         {"beta2", step, "decay of the mean of squared gradients", &s.beta2},

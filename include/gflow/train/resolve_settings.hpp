@@ -4,6 +4,7 @@
 #include <gflow/train/lm_settings.hpp>
 #include <gflow/train/model_file.hpp>
 #include <gflow/train/offsets.hpp>
+#include <gflow/train/precision.hpp>
 
 #include <set>
 #include <string>
@@ -174,6 +175,7 @@ inline void check_ranges(const LmSettings& s) {
     check_range(s.clip >= 0 && s.clip < 1e30, "clip", "at least 0, and finite", s.clip);
     check_range(s.dropout >= 0 && s.dropout < 1, "dropout", "at least 0 and below 1", s.dropout);
     parse_decay(s.schedule);
+    choice_from_text<Precision>(flag_of("precision"), s.precision);
     choice_from_text<NormPlacement>("--norm", s.norm);
     choice_from_text<Aggregate>("--aggregate", s.aggregate);
     choice_from_text<Normalize>("--normalize", s.normalize);
