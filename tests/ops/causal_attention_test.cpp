@@ -1,7 +1,12 @@
 #include <gflow/core/random.hpp>
+#include <gflow/ops/arithmetic.hpp>
 #include <gflow/ops/causal_attention.hpp>
 #include <gflow/ops/concat.hpp>
+#include <gflow/ops/matmul.hpp>
 #include <gflow/ops/slice.hpp>
+#include <gflow/ops/softmax.hpp>
+#include <gflow/ops/transpose.hpp>
+#include <gflow/ops/where.hpp>
 
 #include <cmath>
 
@@ -43,6 +48,49 @@ Tensor plain_attention(const Tensor& qkv, Index heads) {
     return out;
 }
 
+/// The same, composed of other ops; each weight is multiplied by its element of `kept`: [batch, heads, length, length].
+Tensor composed_attention(const Tensor& qkv, Index heads, const Tensor& kept) {
+    const Index batch = qkv.size(0), length = qkv.size(1), d = qkv.size(2) / 3, h = d / heads;
+    const auto part = [&](Index i) {
+        return transpose(reshape(slice(qkv, 2, i * d, (i + 1) * d), {batch, length, heads, h}), 1, 2);
+    };
+    Tensor seen = zeros({length, length}, uint8);
+    for (Index t = 0; t < length; ++t)
+        for (Index s = 0; s <= t; ++s) seen.mutable_data<std::uint8_t>()[t * length + s] = 1;
+    const Tensor scores = matmul(part(0), part(1), {.transpose_b = true}) * (1 / std::sqrt(static_cast<double>(h)));
+    const Tensor weights =
+        softmax(where(seen, scores, full(scores.shape(), -std::numeric_limits<double>::infinity(), float64)));
+    return reshape(transpose(matmul(weights * kept, part(2)), 1, 2), {batch, length, d});
+}
+
+/// 1/(1−p) where the word of the weight's place in [batch, heads, length, length] is at least p, else 0.
+Tensor kept_weights(const Shape& shape, double p, const RandomCall& random) {
+    Tensor kept = zeros(shape, float64);
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(kept.numel()); ++i)
+        if (uniform(random.block(i / 4)[i % 4]) >= static_cast<float>(p)) kept.mutable_data<double>()[i] = 1 / (1 - p);
+    return kept;
+}
+
+struct ValueAndGradient {
+    Tensor value, gradient;
+};
+template <class F>
+ValueAndGradient value_and_gradient(F f, const Tensor& x, const Tensor& d_value) {
+    Tensor leaf = clone(x.detach());
+    leaf.set_requires_grad();
+    const Tensor value = f(leaf);
+    backward(value, d_value);
+    return {value.detach(), leaf.grad()};
+}
+template <class F, class G>
+void expect_same_op(F f, G reference, const Tensor& qkv) {
+    const Tensor d_out = randn({qkv.size(0), qkv.size(1), qkv.size(2) / 3}, float64);
+    const ValueAndGradient actual = value_and_gradient(f, qkv, d_out),
+                           expected = value_and_gradient(reference, qkv, d_out);
+    expect_close(actual.value, expected.value, {1e-12, 1e-12});
+    expect_close(actual.gradient, expected.gradient, {1e-11, 1e-11});
+}
+
 }  // namespace
 
 TEST_CASE("causal attention: values and gradients") {
@@ -53,6 +101,18 @@ TEST_CASE("causal attention: values and gradients") {
             if (length < 10) expect_grad(attention(heads), qkv);
         }
     expect_grad(attention(1), randn({1, 67, 6}, float64));
+    expect_grad(attention(1), randn({1, 193, 3}, float64));  // several tiles of queries and of keys
+}
+
+TEST_CASE("causal attention: lengths around the edges of tiles") {
+    for (const Index length : {1, 63, 64, 65, 127, 128, 129, 200, 385, 1025, 1300}) {
+        INFO("length " << length);
+        const Index batch = length < 1000 ? 2 : 1;
+        const Tensor all = full({batch, 2, length, length}, 1, float64);
+        expect_same_op(
+            attention(2), [&](const Tensor& x) { return composed_attention(x, 2, all); },
+            randn({batch, length, 3 * 6}, float64));
+    }
 }
 
 TEST_CASE("causal attention agrees with PyTorch") {
@@ -95,6 +155,38 @@ TEST_CASE("causal attention: dropout keeps the mean and replays its mask in back
     REQUIRE(std::abs(mean - 1) < 0.1);
 }
 
+TEST_CASE("causal attention: dropout takes the word of each weight's place") {
+    for (const Index length : {5, 64, 66, 131, 259}) {  // rows of weights that begin anywhere in a block of four words
+        INFO("length " << length);
+        manual_seed(9);
+        const RandomCall random = Generator(9).next_call();
+        const Tensor kept = kept_weights({2, 2, length, length}, 0.1, random);
+        const Tensor qkv = randn({2, length, 3 * 4}, float64);
+        const auto dropped = [](const Tensor& x) {
+            manual_seed(9);
+            return causal_attention(x, {.heads = 2, .dropout = 0.1});
+        };
+        expect_same_op(
+            dropped, [&](const Tensor& x) { return composed_attention(x, 2, kept); }, qkv);
+    }
+}
+
+TEST_CASE("causal attention: scores of −∞ weigh nothing, whole tiles of them too") {
+    const Index length = 400, ruled_out = 300;
+    Tensor qkv = randn({1, length, 3}), rest = clone(slice(qkv, 1, ruled_out, length));
+    for (Index i = 0; i < length; ++i) qkv.mutable_data<float>()[3 * i] = 1;
+    for (Index i = 0; i < length - ruled_out; ++i) rest.mutable_data<float>()[3 * i] = 1;
+    for (Index i = 0; i < ruled_out; ++i)
+        qkv.mutable_data<float>()[3 * i + 1] = -std::numeric_limits<float>::infinity();
+    const Tensor out = causal_attention(qkv, {});
+    for (Index i = 0; i < ruled_out; ++i) REQUIRE(std::isnan(out.data<float>()[i]));  // it sees nothing
+    expect_close(clone(slice(out, 1, ruled_out, length)), causal_attention(rest, {}));
+
+    // A score that is NaN stays visible, whatever else is −∞ or comes later.
+    qkv.mutable_data<float>()[1] = std::numeric_limits<float>::quiet_NaN();
+    for (const float x : causal_attention(qkv, {}).to_vector<float>()) REQUIRE(std::isnan(x));
+}
+
 TEST_CASE("causal attention: large scores do not overflow, NaN stays visible, size 0 works") {
     Tensor large = full({1, 3, 3}, 1e4);
     expect_close(causal_attention(large, {}), full({1, 3, 1}, 1e4), {1e-1, 1e-5});
@@ -120,6 +212,21 @@ TEST_CASE("causal attention never holds length × length weights") {
 
 TEST_CASE("causal attention has the same bits on any number of threads") {
     expect_same_on_any_thread_count(attention(4), randn({3, 80, 48}, float64));
+    const Tensor qkv = randn({1, 2500, 3 * 16}), d_out = randn({1, 2500, 16});  // one head, in several blocks
+    const auto dropped = [](const Tensor& x) {
+        manual_seed(3);
+        return causal_attention(x, {.dropout = 0.1});
+    };
+    const int before = num_threads();
+    set_num_threads(1);
+    const ValueAndGradient one = value_and_gradient(dropped, qkv, d_out);
+    for (const int threads : {2, 3}) {
+        set_num_threads(threads);
+        const ValueAndGradient several = value_and_gradient(dropped, qkv, d_out);
+        expect_same_bits(several.value, one.value);
+        expect_same_bits(several.gradient, one.gradient);
+    }
+    set_num_threads(before);
 }
 
 TEST_CASE("causal attention names what does not fit") {
