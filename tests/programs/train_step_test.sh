@@ -21,5 +21,5 @@ expect 0 '"offsets":[[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4,8]]' "$bin/train_step"
 expect 2 "--offsets belong to --model grassmann" "$bin/train_step" --model transformer --offsets 1,2
 expect 2 "--model must be" "$bin/train_step" --model rnn
 expect 2 "--model is required" "$bin/train_step"
-finish
 expect 0 "" "$bin/train_step" --model grassmann --preset small --precision bf16 --threads 1 --steps 1 --batch 1 --vocab-size 100
+finish
