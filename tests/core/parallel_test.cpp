@@ -112,6 +112,24 @@ TEST_CASE("several threads may ask for work at once") {
     CHECK(sum == 4 * 200 * 64);
 }
 
+TEST_CASE("several callers at once run no more threads than they are themselves, and the workers of the pool") {
+    const Threads scope(3);
+    std::mutex mutex;
+    std::set<std::thread::id> seen;
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 4; ++caller)
+        callers.emplace_back([&] {
+            for (int repeat = 0; repeat < 50; ++repeat)
+                parallel_for(16, 1, [&](Index, Index) {
+                    const std::lock_guard lock(mutex);
+                    seen.insert(std::this_thread::get_id());
+                });
+        });
+    for (std::thread& caller : callers) caller.join();
+    CHECK(seen.size() >= 4);
+    CHECK(seen.size() <= 4 + 2);
+}
+
 TEST_CASE("parallel_rows visits each row once, whatever it costs") {
     for (Index cost : {0, 1, 100, 1'000'000}) {
         std::vector<int> visits(5'000);
