@@ -40,7 +40,8 @@ inline double peak_flops() {
         parallel_for(pieces, 1, [&](Index piece, Index) {
             const Packet factor = Eigen::internal::pset1<Packet>(0.999F), shift = Eigen::internal::pset1<Packet>(1);
             Packet x[chains];
-            std::fill(x, x + chains, shift);
+            // Chains that differ: equal ones a compiler may compute once.
+            for (Index i = 0; i < chains; ++i) x[i] = Eigen::internal::pset1<Packet>(static_cast<float>(i));
             for (Index turn = 0; turn < turns; ++turn)
                 for (Packet& chain : x) chain = Eigen::internal::pmadd(chain, factor, shift);
             Packet sum = shift;

@@ -6,8 +6,7 @@ inline namespace GFLOW_ISA {
 #define GFLOW_CROSS_ENTROPY(T, Id)                                                                            \
     template void cross_entropy<T, Id>(Matrix<const T>, Vector<const Id>, Index, Vector<T>, Vector<T>);       \
     template void cross_entropy_backward<T, Id>(Matrix<const T>, Vector<const Id>, Index, Vector<const T>, T, \
-                                                Matrix<T>, bool);                                             \
-    template void cross_entropy_in_place<T, Id>(Matrix<T>, Vector<const Id>, Index, T, Vector<T>, Vector<T>);
+                                                Matrix<T>, bool);
 GFLOW_CROSS_ENTROPY(float, std::int32_t)
 GFLOW_CROSS_ENTROPY(float, std::int64_t)
 GFLOW_CROSS_ENTROPY(double, std::int32_t)

@@ -122,6 +122,39 @@ Tensor rounded_to_bfloat16(const Tensor& x) {
 
 }  // namespace
 
+TEST_CASE("a B whose rows lie like panels is read where it lies, by an A in rows and by one packed for all tiles") {
+    using Right = kernels::PackedFactor<float>;
+    constexpr Index rows = 270, depth = 2100, cols = 9 * Right::panel_cols;
+    // The same factor in rows of two lengths, an even and an odd number of cache lines: one of them has to be packed.
+    const Tensor wide = randn({depth, cols + 16});
+    Tensor wider = randn({depth, cols + 32});
+    const auto columns = [](const Tensor& x, Index n) {
+        return kernels::Factor<float>(read_rows<float>(x).col_range(0, n));
+    };
+    for (Index k = 0; k < depth; ++k)
+        std::copy_n(read_rows<float>(wide)[k].data(), cols, wider.mutable_data<float>() + k * wider.size(1));
+    REQUIRE(Right::lies_in_panels(columns(wide, cols)) != Right::lies_in_panels(columns(wider, cols)));
+    for (const Tensor& x : {wide, wider}) {
+        REQUIRE(!Right::lies_in_panels(columns(x, cols - 1)));
+        const InBfloat16 scope;
+        REQUIRE(!Right::lies_in_panels(columns(x, cols)));
+    }
+    for (const bool transposed : {false, true}) {
+        const Tensor a = randn(transposed ? Shape{depth, rows} : Shape{rows, depth});
+        const auto product = [&](const Tensor& b, auto gemm) {
+            Tensor c = empty({rows, cols});
+            gemm(kernels::Factor<float>(read_rows<float>(a), transposed), columns(b, cols), write_rows<float>(c),
+                 Onto::overwrite);
+            return c;
+        };
+        const auto gemm = [](kernels::Factor<float> left, kernels::Factor<float> right, Matrix<float> c, Onto onto) {
+            kernels::gemm<float>(left, right, c, onto);
+        };
+        expect_same_bits(product(wide, gemm), product(wider, gemm));
+        expect_close_in_norm("product", product(wide, gemm), product(wide, kernels::eigen_gemm<float>), 1e-6);
+    }
+}
+
 TEST_CASE("in bfloat16 gemm is the product of the rounded factors, added up in float32") {
     for (const auto& [m, depth, n] :
          {std::tuple<Index, Index, Index>{8, 8, 8}, {17, 9, 33}, {150, 301, 40}, {20, 700, 1100}})

@@ -34,7 +34,7 @@ std::size_t peak_of(F f, const Tensor& h, const Tensor& w) {
 }  // namespace
 
 TEST_CASE("linear_cross_entropy equals linear and cross_entropy, also over several chunks") {
-    for (const Index rows : {1, 5, 256, 300}) {
+    for (const Index rows : {1, 5, 256, 300, 1300}) {
         const Tensor targets = some_targets(rows, 11);
         const Tensor h = randn({rows, 6}, float64), w = randn({11, 6}, float64);
         Tensor h1 = clone(h).set_requires_grad(), w1 = clone(w).set_requires_grad();
@@ -97,6 +97,27 @@ TEST_CASE("linear_cross_entropy shows NaN") {
     Tensor h = randn({3, 2});
     h.mutable_data<float>()[0] = std::numeric_limits<float>::quiet_NaN();
     REQUIRE(std::isnan(linear_cross_entropy(h, randn({4, 2}), some_targets(3, 4)).item()));
+}
+
+TEST_CASE("linear_cross_entropy: what a token that does not count holds reaches nothing") {
+    Tensor h = randn({4, 2}, float64), w = randn({5, 2}, float64).set_requires_grad();
+    for (const Index position : {1, 3}) h.mutable_data<double>()[2 * position] = not_a_number;
+    h.set_requires_grad();
+    const Tensor loss = linear_cross_entropy(h, w, from_vector<Index>({4, -100, 0, -100}));
+    REQUIRE(std::isfinite(loss.item()));
+    loss.backward();
+    for (Index i = 0; i < w.grad().numel(); ++i) REQUIRE(std::isfinite(w.grad().data<double>()[i]));
+    for (const Index i : {2, 3, 6, 7}) REQUIRE(h.grad().data<double>()[i] == 0);
+}
+
+TEST_CASE(
+    "linear_cross_entropy is inf where the logits are -inf throughout, and changes the weight by no other token") {
+    const Tensor targets = from_vector<Index>({2, 1});
+    Tensor w = full({3, 1}, -infinity).set_requires_grad();
+    const Tensor loss = linear_cross_entropy(ones({2, 1}), w, targets);
+    REQUIRE(loss.item() == infinity);
+    loss.backward();
+    expect_close(w.grad(), zeros({3, 1}), exactly);
 }
 
 TEST_CASE("linear_cross_entropy has the same bits on any number of threads") {

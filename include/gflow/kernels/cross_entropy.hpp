@@ -39,36 +39,11 @@ void cross_entropy_backward(Matrix<const T> logits, Vector<const Id> targets, In
     });
 }
 
-/// Loss and gradient at once: loss[i] as above, and logits ← e − (Σ e) onehot(targets) in their place, with
-/// e = exp(logits − their maximum) over each row. Times factor[i] = scale/Σ e that is the gradient of scale·loss[i]:
-/// the caller multiplies what a product makes of the row instead, which is shorter.  logits: [rows, V], loss, factor:
-/// [rows]. For whoever computes logits chunk by chunk and keeps none of them.
-template <class T, class Id>
-void cross_entropy_in_place(Matrix<T> logits, Vector<const Id> targets, Index ignore_index, T scale, Vector<T> loss,
-                            Vector<T> factor) {
-    parallel_rows(logits.rows(), 4 * logits.cols(), [&](Index row) {
-        const Vector<T> x = logits[row];
-        loss[row] = factor[row] = 0;
-        if (targets[row] == ignore_index) return array(x).setZero(), void();
-        const T peak = max_of<T>(x);
-        if (peak == -infinity<T>) {
-            loss[row] = infinity<T>;
-            return array(x).setZero(), void();
-        }
-        const T below = x[targets[row]] - peak;
-        const T sum = exp_and_sum<T>(x, peak, x);
-        loss[row] = std::log(sum) - below;
-        factor[row] = scale / sum;
-        x[targets[row]] -= sum;
-    });
-}
-
 #if defined(GFLOW_EXTERN_TEMPLATES)
 #define GFLOW_CROSS_ENTROPY(T, Id)                                                                                   \
     extern template void cross_entropy<T, Id>(Matrix<const T>, Vector<const Id>, Index, Vector<T>, Vector<T>);       \
     extern template void cross_entropy_backward<T, Id>(Matrix<const T>, Vector<const Id>, Index, Vector<const T>, T, \
-                                                       Matrix<T>, bool);                                             \
-    extern template void cross_entropy_in_place<T, Id>(Matrix<T>, Vector<const Id>, Index, T, Vector<T>, Vector<T>);
+                                                       Matrix<T>, bool);
 GFLOW_CROSS_ENTROPY(float, std::int32_t)
 GFLOW_CROSS_ENTROPY(float, std::int64_t)
 GFLOW_CROSS_ENTROPY(double, std::int32_t)

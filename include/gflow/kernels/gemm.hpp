@@ -28,6 +28,9 @@ void gemm_tile(Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto) {
 
 namespace detail {
 
+/// Factors are packed a block at a time: 2²⁰ float32 are 4 MiB, which all threads read from the last-level cache.
+inline constexpr Index packed_block = Index(1) << 20;
+
 /// How a product is cut up. It depends on the shape alone, never on the number of threads: each piece is computed by
 /// one thread in one way, so the bits of the result do not depend on it either.
 struct GemmPlan {
@@ -47,7 +50,7 @@ GemmPlan plan_gemm(Index rows, Index cols, Index depth) {
         const Index count = (n + most - 1) / most;
         return round_up((n + count - 1) / count, step);
     };
-    GemmPlan plan{share(rows, LeftBlock<T>::most_rows, micro_rows), share(cols, 512, width)};
+    GemmPlan plan{share(rows, left_block_rows, micro_rows), share(cols, 512, width)};
     while (plan.across(cols) * plan.down(rows) < pieces) {
         if (plan.tile_rows > 2 * micro_rows && plan.tile_rows >= plan.tile_cols / 4)
             plan.tile_rows = round_up(plan.tile_rows / 2, micro_rows);
@@ -83,6 +86,25 @@ void thin_gemm(Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto, Finish&& finish
     });
 }
 
+/// gemm for an A that has to be packed and whose tiles stand side by side: packed once for all of them, a block of the
+/// depth at a time.
+template <class T, class Finish>
+void gemm_both_packed(const GemmPlan& plan, Factor<T> a, const PackedFactor<T>& b, Matrix<T> c, Onto onto,
+                      Finish&& finish) {
+    const Index rows = c.rows(), depth = a.cols();
+    const Index block = std::min(depth, round_up(packed_block / rows, PackedFactor<T>::depth_block));
+    PackedLeft<T> packed(block, rows);
+    for (Index k = 0; k < depth; k += block) {
+        const Index k_end = std::min(k + block, depth);
+        packed.pack_on_all_threads({a.col_range(k, k_end).stored, !a.transposed});
+        for_each_tile(plan, c, [&](Index row, Index row_end, Index col, Index col_end) {
+            const Matrix<T> tile = c.row_range(row, row_end).col_range(col, col_end);
+            multiply_packed(packed, row, b, k, col, tile, k > 0 ? Onto::add : onto);
+            if (k_end == depth) finish(tile, row, col);
+        });
+    }
+}
+
 }  // namespace detail
 
 /// C = A·B, or C += A·B, for a B that is packed already, on all threads; then finish(tile of C, its first row, its
@@ -90,6 +112,7 @@ void thin_gemm(Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto, Finish&& finish
 template <class T, class Finish>
 void gemm(Factor<T> a, const PackedFactor<T>& b, Matrix<T> c, Onto onto, Finish&& finish) {
     const detail::GemmPlan plan = detail::plan_gemm<T>(c.rows(), c.cols(), a.cols());
+    if (a.transposed && plan.across(c.cols()) > 1) return detail::gemm_both_packed(plan, a, b, c, onto, finish);
     detail::for_each_tile(plan, c, [&](Index row, Index row_end, Index col, Index col_end) {
         const Matrix<T> tile = c.row_range(row, row_end).col_range(col, col_end);
         multiply_packed(a.row_range(row, row_end), b, col, tile, onto);
@@ -104,8 +127,12 @@ void gemm(Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto, Finish&& finish) {
     const Index rows = c.rows(), cols = c.cols(), depth = a.cols();
     if (rows == 0 || cols == 0) return;
     if (detail::is_thin(rows, cols, depth)) return detail::thin_gemm(a, b, c, onto, finish);
-    // B is packed a block at a time: 2²⁰ float32 are 4 MiB, which all threads read from the last-level cache.
-    constexpr Index block = Index(1) << 20, deep = 1024;
+    if (PackedFactor<T>::lies_in_panels(b)) {
+        PackedFactor<T> in_place(0, 0);
+        in_place.refer(b);
+        return gemm(a, in_place, c, onto, finish);
+    }
+    constexpr Index block = detail::packed_block, deep = 1024;
     const Index block_cols = std::min(cols, block / std::min(depth, deep));
     const Index block_depth = std::min(depth, detail::round_up(block / block_cols, PackedFactor<T>::depth_block));
     PackedFactor<T> packed(block_depth, block_cols);

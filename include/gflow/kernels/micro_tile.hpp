@@ -39,16 +39,16 @@ struct MicroTile {
 
     Lanes sum[micro_rows][2];
 
-    /// sum = Σ_k a(·, k) ⊗ b(k, ·).  b: [depth, cols], packed and aligned to the vector. Operands are T, or pairs of
+    /// sum = Σ_k a(·, k) ⊗ b(k, ·).  b: [depth, cols], `step` elements from row to row. Operands are T, or pairs of
     /// bfloat16, whose two products count as one.
     template <bool packed, class Operand>
-    void multiply(Index depth, const MicroRows<Operand>& a, const Operand* b) {
+    void multiply(Index depth, const MicroRows<Operand>& a, const Operand* b, Index step) {
 #pragma GCC unroll 16
         for (Index i = 0; i < micro_rows; ++i) sum[i][0] = sum[i][1] = Lanes{};
 #pragma GCC unroll 4
-        for (Index k = 0; k < depth; ++k, b += cols) {
-            const auto* right = reinterpret_cast<const typename MicroTile<Operand>::Lanes*>(b);
-            const auto b0 = right[0], b1 = right[1];
+        for (Index k = 0; k < depth; ++k, b += step) {
+            const auto* right = reinterpret_cast<const typename MicroTile<Operand>::LanesAnywhere*>(b);
+            const typename MicroTile<Operand>::Lanes b0 = right[0], b1 = right[1];
 #pragma GCC unroll 16
             for (Index i = 0; i < micro_rows; ++i) {
                 if constexpr (std::is_same_v<Operand, T>) {

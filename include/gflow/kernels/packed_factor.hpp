@@ -33,21 +33,35 @@ private:
 
 }  // namespace detail
 
-/// The right factor B of a product in the order in which the micro-kernel reads it: blocks of the depth, in a block
-/// panels of two vectors' columns, in a panel the depth running slowest. Packing costs as much as some twenty rows of
-/// the product, so whoever multiplies many rows in pieces packs once for all of them.
+/// A factor of a product in the order in which the micro-kernel reads it: blocks of the depth, in a block panels of
+/// `width` columns, in a panel the depth running slowest. The right factor B has panels of two vectors; the left one is
+/// packed as its transpose, in panels of micro_rows columns. Packing costs as much as some twenty rows of the product,
+/// so whoever multiplies many rows in pieces packs once for all of them.
 /// A float32 factor holds pairs of bfloat16 if float32_matmul_precision() says so when it is made.
-template <class T>
+template <class T, Index width = detail::MicroTile<T>::cols>
 class PackedFactor {
 public:
     static constexpr Index depth_block = 256;  // a panel of float32 is 256 × 16 × 4 bytes = 16 KiB: half of L1
-    static constexpr Index panel_cols = detail::MicroTile<T>::cols;
+    static constexpr Index panel_cols = width;
 
     /// Room for factors of at most depth × cols.
     PackedFactor(Index depth, Index cols)
-        : pairs_(std::is_same_v<T, float> && float32_matmul_precision() == bfloat16),
-          memory_(panels(cols) * (operands(depth) * panel_cols + blocks(depth) * gap)) {}
+        : pairs_(rounds_to_pairs()), memory_(panels(cols) * (operands(depth) * panel_cols + blocks(depth) * gap)) {}
 
+    /// Whether the rows of b can be read where they lie, as fast as from panels: they are whole panels wide, and an odd
+    /// number of cache lines apart, so that those of one panel do not meet in a few sets of the first-level cache.
+    static bool lies_in_panels(Factor<T> b) {
+        constexpr Index line = 64 / static_cast<Index>(sizeof(T));
+        const Index stride = b.stored.stride();
+        return !b.transposed && !rounds_to_pairs() && b.cols() % panel_cols == 0 && stride % line == 0 &&
+               stride / line % 2 == 1;
+    }
+    /// Reads b where it lies instead of a copy. Needs no room.  b: one that lies_in_panels.
+    void refer(Factor<T> b) {
+        resize(b);
+        rows_ = b.stored.data();
+        step_ = b.stored.stride();
+    }
     /// Packs b on the calling thread.
     void pack(Factor<T> b) {
         resize(b);
@@ -64,16 +78,22 @@ public:
     Index cols() const { return cols_; }
     /// Whether it holds pairs of bfloat16.
     bool pairs() const { return pairs_; }
+    bool in_place() const { return rows_ != nullptr; }
     /// The panel of columns col … col + panel_cols − 1 in the block of the depth that starts at k.
     /// Operand: T, or Bfloat16Pair if pairs().
     template <class Operand>
     const Operand* panel(Index k, Index col) const {
+        if (in_place()) return reinterpret_cast<const Operand*>(rows_ + k * step_ + col);
         return reinterpret_cast<const Operand*>(place(k, col));
     }
+    /// Elements from one row of a panel to the next.
+    Index step() const { return step_; }
 
 private:
     static constexpr Index piece_cols = 256;            // a piece of float32 is at most 256 KiB
     static constexpr Index gap = detail::panel_gap<T>;  // between two panels
+
+    static bool rounds_to_pairs() { return std::is_same_v<T, float> && float32_matmul_precision() == bfloat16; }
 
     void resize(Factor<T> b) {
         depth_ = b.rows();
@@ -108,6 +128,8 @@ private:
     bool pairs_;
     Scratch<T> memory_;
     Index depth_ = 0, cols_ = 0;
+    const T* rows_ = nullptr;  // of a factor that stays where it lies
+    Index step_ = panel_cols;
 };
 
 }  // namespace GFLOW_ISA

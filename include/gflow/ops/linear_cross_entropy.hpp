@@ -1,59 +1,13 @@
 #pragma once
-#include <gflow/core/scratch.hpp>
-#include <gflow/kernels/cross_entropy.hpp>
-#include <gflow/kernels/gemm.hpp>
+#include <gflow/kernels/linear_cross_entropy.hpp>
 #include <gflow/ops/arithmetic.hpp>
 #include <gflow/ops/cross_entropy.hpp>
 
-#include <algorithm>
-
 namespace gflow {
 
-namespace detail {
-
-inline constexpr Index head_chunk = 512;  // rows of logits at once: 512 × 30,522 float32 are 63 MB instead of 500
-
-/// Σ of the losses; where dh and dweight are defined also their gradients, scaled by `scale`. The gradient of the
-/// logits is written over them, chunk by chunk: three matrix products in all, and no logits left behind.
-template <class T, class Id>
-double head_and_loss(const Tensor& h, const Tensor& weight, const Tensor& targets, Index ignore_index, T scale,
-                     Tensor& dh, Tensor& dweight) {
-    const auto rows = read_rows<T>(h), w = read_rows<T>(weight);
-    const Vector<const Id> labels = read<Id>(targets);
-    const Index chunk = std::min(head_chunk, rows.rows());
-    // Apart, so that the memory of the logits is of a size class with the weight's gradient and can serve it
-    // afterwards.
-    const Scratch<T> memory(chunk * (w.rows() + 2)), scaled(chunk * w.cols());
-    double sum = 0;
-    for (Index begin = 0; begin < rows.rows(); begin += chunk) {
-        const Index end = std::min(begin + chunk, rows.rows());
-        const Matrix<T> logits = memory.rows(end - begin, w.rows());
-        const Matrix<T> scaled_h = scaled.rows(end - begin, w.cols());
-        const Vector<T> loss(memory.data() + chunk * w.rows(), end - begin), factor(loss.data() + chunk, end - begin);
-        const Vector<const Id> wanted(labels.data() + begin, end - begin);
-        kernels::gemm<T>(rows.row_range(begin, end), kernels::transposed(w), logits);
-        kernels::cross_entropy_in_place<T, Id>(logits, wanted, ignore_index, scale, loss, factor);
-        for (const T value : loss) sum += static_cast<double>(value);
-        // With F = diag(factor) and G what stands in the place of the logits:  dh = F·(G·W),  dW = Gᵀ·(F·h)
-        if (dh.defined())
-            kernels::gemm<T>(logits, w, write_rows<T>(dh).row_range(begin, end), kernels::Onto::overwrite,
-                             [&](Matrix<T> tile, Index row, Index) {
-                                 for (Index i = 0; i < tile.rows(); ++i) kernels::array(tile[i]) *= factor[row + i];
-                             });
-        if (dweight.defined()) {
-            for (Index i = 0; i < end - begin; ++i)
-                kernels::array(scaled_h[i]) = kernels::array(rows[begin + i]) * factor[i];
-            kernels::gemm<T>(kernels::transposed(logits), scaled_h, write_rows<T>(dweight),
-                             begin == 0 ? kernels::Onto::overwrite : kernels::Onto::add);
-        }
-    }
-    return sum;
-}
-
-}  // namespace detail
-
-/// cross_entropy(linear(h, weight), targets) without ever holding all logits: a chunk of rows at a time, whose
-/// gradients are computed at once and kept instead (they are as large as h and weight).
+/// cross_entropy(linear(h, weight), targets) without ever holding all logits: a chunk of tokens at a time, whose
+/// gradients are computed at once and kept instead (they are as large as h and weight). Tokens that do not count cost
+/// nothing.
 /// @param h        [..., d], float32 or float64
 /// @param weight   [V, d]
 /// @param targets  [...], int32 or int64, each in 0 … V−1 or ignore_index
@@ -80,8 +34,12 @@ inline Tensor linear_cross_entropy(const Tensor& h, const Tensor& weight, const 
         visit_floating(op, h.dtype(), [&]<class T>(T) {
             visit_ids(op, targets.dtype(), [&]<class Id>(Id) {
                 const T scale = T(1) / static_cast<T>(counted);
+                const auto rows_of = [](Tensor& gradient) {
+                    return gradient.defined() ? write_rows<T>(gradient) : Matrix<T>(nullptr, 0, 0);
+                };
                 const double sum =
-                    detail::head_and_loss<T, Id>(h, weight, targets, options.ignore_index, scale, dh, dweight);
+                    kernels::linear_cross_entropy<T, Id>(read_rows<T>(h), read_rows<T>(weight), read<Id>(targets),
+                                                         options.ignore_index, scale, {rows_of(dh), rows_of(dweight)});
                 *y.mutable_data<T>() = static_cast<T>(sum / static_cast<double>(counted));
             });
         });
