@@ -9,7 +9,7 @@ using namespace gflow::test;
 
 namespace {
 
-Tensor square(const Tensor& x) {
+Tensor custom_square(const Tensor& x) {
     Tensor y;
     {
         const NoGrad plain;  // the ops inside compute the value only
@@ -25,15 +25,15 @@ Tensor with_backward(const std::vector<Tensor>& inputs, Backward backward) {
     return record("custom", inputs, clone(inputs[0].detach()), {}, backward);
 }
 
-Tensor leaf(const std::vector<double>& values) { return from_vector(values).set_requires_grad(); }
+Tensor leaf_of(const std::vector<double>& values) { return from_vector(values).set_requires_grad(); }
 
 }  // namespace
 
-TEST_CASE("a custom op in a few lines") { expect_grad(square, randn({3, 4}, float64)); }
+TEST_CASE("a custom op in a few lines") { expect_grad(custom_square, randn({3, 4}, float64)); }
 
 TEST_CASE("nothing is recorded where no gradient is wanted") {
     const Tensor plain = ones({2}, float64);
-    Tensor wanted = leaf({1, 2});
+    Tensor wanted = leaf_of({1, 2});
     CHECK_FALSE(will_record({plain}));
     CHECK(will_record({plain, wanted}));
     CHECK_FALSE(with_backward({plain}, [](const Saved&, const Tensor&, Gradients&) {}).requires_grad());
@@ -43,7 +43,7 @@ TEST_CASE("nothing is recorded where no gradient is wanted") {
 }
 
 TEST_CASE("backward learns which gradients are needed, and others are ignored") {
-    Tensor a = leaf({1, 2});
+    Tensor a = leaf_of({1, 2});
     const Tensor b = ones({2}, float64);
     bool first = false, second = true;
     backward(with_backward({a, b},
@@ -60,7 +60,7 @@ TEST_CASE("backward learns which gradients are needed, and others are ignored") 
 }
 
 TEST_CASE("the three ways to give a gradient add up") {
-    Tensor a = leaf({1, 2});
+    Tensor a = leaf_of({1, 2});
     const auto by = [&](int way) {
         return with_backward({a}, [way](const Saved&, const Tensor& dy, Gradients& d) {
             if (way == 0) return d.add(0, dy);
@@ -86,7 +86,7 @@ TEST_CASE("the three ways to give a gradient add up") {
 }
 
 TEST_CASE("a gradient of the wrong shape or dtype is refused in the op's name") {
-    Tensor a = leaf({1, 2});
+    Tensor a = leaf_of({1, 2});
     const auto giving = [&](const Tensor& gradient) {
         return with_backward({a}, [gradient](const Saved&, const Tensor&, Gradients& d) { d.add(0, gradient); });
     };
@@ -97,7 +97,7 @@ TEST_CASE("a gradient of the wrong shape or dtype is refused in the op's name") 
 }
 
 TEST_CASE("a backward that asks for what the op has not is refused in the op's name") {
-    Tensor a = leaf({1, 2});
+    Tensor a = leaf_of({1, 2});
     const Tensor plain = ones({2}, float64), seed = ones({2}, float64);
     const auto run = [&](auto backward_of_op) {
         backward(with_backward({a, plain}, [=](const Saved& saved, const Tensor& dy,
@@ -120,14 +120,14 @@ TEST_CASE("a backward that asks for what the op has not is refused in the op's n
 }
 
 TEST_CASE("an op may give no gradient at all") {
-    Tensor a = leaf({1, 2});
+    Tensor a = leaf_of({1, 2});
     const Tensor inner = a * 2;
     backward(with_backward({inner}, [](const Saved&, const Tensor&, Gradients&) {}), ones({2}, float64));
     CHECK_FALSE(a.grad().defined());
 }
 
 TEST_CASE("inputs may be undefined") {
-    Tensor a = leaf({1, 2});
+    Tensor a = leaf_of({1, 2});
     backward(with_backward({a, Tensor()},
                            [](const Saved&, const Tensor& dy, Gradients& d) {
                                if (d.needed(1)) FAIL("an undefined input needs no gradient");

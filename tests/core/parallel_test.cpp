@@ -149,13 +149,13 @@ TEST_CASE("at least one thread is needed") {
 }
 
 TEST_CASE("GFLOW_NUM_THREADS is a whole number from 1 to 1024, or not set") {
-    CHECK(detail::threads_asked(nullptr) == 0);
-    CHECK(detail::threads_asked("") == 0);
-    CHECK(detail::threads_asked("1") == 1);
-    CHECK(detail::threads_asked("1024") == 1024);
-    CHECK_THROWS_WITH(detail::threads_asked("abc"),
+    CHECK(gflow::detail::threads_asked(nullptr) == 0);
+    CHECK(gflow::detail::threads_asked("") == 0);
+    CHECK(gflow::detail::threads_asked("1") == 1);
+    CHECK(gflow::detail::threads_asked("1024") == 1024);
+    CHECK_THROWS_WITH(gflow::detail::threads_asked("abc"),
                       contains("gflow::num_threads: GFLOW_NUM_THREADS must be a whole number from 1 to 1024; "
                                "got GFLOW_NUM_THREADS=abc"));
     for (const char* text : {"0", "-3", "1025", "99999999", "99999999999999999999", "4 cores", "2.5", " 2"})
-        CHECK_THROWS_AS(detail::threads_asked(text), usage_error);
+        CHECK_THROWS_AS(gflow::detail::threads_asked(text), usage_error);
 }

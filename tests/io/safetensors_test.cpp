@@ -21,14 +21,14 @@ using gflow::test::TemporaryFolder;
 
 namespace {
 
-bool same(const Tensor& a, const Tensor& b) {
+bool same_tensor(const Tensor& a, const Tensor& b) {
     return a.dtype() == b.dtype() && a.shape() == b.shape() &&
            (a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
 }
 
 bool same(const TensorMap& a, const TensorMap& b) {
     return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
-               return x.first == y.first && same(x.second, y.second);
+               return x.first == y.first && same_tensor(x.second, y.second);
            });
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("safetensors come back the same") {
         CHECK(lazy.contains("d.i32"));
         CHECK_FALSE(lazy.contains("d"));
         CHECK(lazy.entries().at("b.f64").shape == Shape{2, 1, 1});
-        CHECK(same(lazy.tensor("e.i64"), every_dtype().at("e.i64")));
+        CHECK(same_tensor(lazy.tensor("e.i64"), every_dtype().at("e.i64")));
         CHECK_THROWS_AS(lazy.tensor("none"), gflow::io_error);
         CHECK_THROWS_WITH(lazy.tensor("none"), contains("there must be a tensor of that name; got name=none"));
     }

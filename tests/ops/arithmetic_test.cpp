@@ -7,12 +7,12 @@ using namespace gflow::test;
 
 namespace {
 
-struct Case {
+struct Arithmetic {
     const char* name;
     Tensor (*op)(const Tensor&, const Tensor&);
     double (*plain)(double, double);
 };
-const Case cases[] = {
+const Arithmetic arithmetics[] = {
     {"add", gflow::add, [](double a, double b) { return a + b; }},
     {"sub", gflow::sub, [](double a, double b) { return a - b; }},
     {"mul", gflow::mul, [](double a, double b) { return a * b; }},
@@ -72,7 +72,7 @@ TEST_CASE("arithmetic of two tensors") {
         {{2, 2, 2}, {2, 1, 2}},
         {{1, 2, 1, 2}, {2, 1, 2, 1}},
     };
-    for (const Case& arithmetic : cases) {
+    for (const Arithmetic& arithmetic : arithmetics) {
         DYNAMIC_SECTION(arithmetic.name << ": values and gradients") {
             for (const auto& [a, b] : shapes) {
                 expect_grad(arithmetic.op, draw(a), draw(b));

@@ -2,16 +2,13 @@
 #include <gflow/ops/blend.hpp>
 
 #include <cmath>
-#include <limits>
 
 #include "support/tensor_checks.hpp"
 
 using namespace gflow;
 using namespace gflow::test;
 
-namespace {
-constexpr double inf = std::numeric_limits<double>::infinity();
-}
+namespace {}
 
 TEST_CASE("blend") {
     SECTION("values and gradients") {
@@ -51,7 +48,7 @@ TEST_CASE("blend") {
     SECTION("a gate that is wide open or shut passes one side alone, in vectors and beside them") {
         std::vector<double> gates, expected;
         for (int repeat = 0; repeat < 9; ++repeat) {
-            gates.insert(gates.end(), {inf, -inf, 1000, -1000});
+            gates.insert(gates.end(), {infinity, -infinity, 1000, -1000});
             expected.insert(expected.end(), {3, 1e30, 3, 1e30});
         }
         // α is exactly 0 where the gate is shut; 1 − α where it is open

@@ -12,7 +12,7 @@ namespace {
 Tensor norm(const Tensor& x, const Tensor& weight, const Tensor& bias) { return layer_norm(x, weight, bias); }
 
 /// In long double, from the definition.
-Tensor plain(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+Tensor plain_layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     const Index n = x.size(-1);
     Tensor y = empty(x.shape(), float64);
     const Tensor in = to(x, float64), scale = to(weight, float64), shift = to(bias, float64);
@@ -43,7 +43,7 @@ TEST_CASE("layer_norm") {
             const Shape features{shape.back()};
             const Tensor x = randn(shape, float64), weight = randn(features, float64), bias = randn(features, float64);
             if (x.numel() <= 500) expect_grad(norm, x, weight, bias);
-            expect_value(norm, plain, x, weight, bias);
+            expect_value(norm, plain_layer_norm, x, weight, bias);
         }
     }
     SECTION("weight and bias may be left out, singly or both") {
@@ -52,9 +52,9 @@ TEST_CASE("layer_norm") {
         expect_grad([](const Tensor& in) { return layer_norm(in); }, x);
         expect_grad([](const Tensor& in, const Tensor& w) { return layer_norm(in, w); }, x, weight);
         expect_grad([](const Tensor& in, const Tensor& b) { return layer_norm(in, {}, b); }, x, bias);
-        expect_close(layer_norm(x), plain(x, one, zero));
-        expect_close(layer_norm(x, weight), plain(x, weight, zero));
-        expect_close(layer_norm(x, {}, bias), plain(x, one, bias));
+        expect_close(layer_norm(x), plain_layer_norm(x, one, zero));
+        expect_close(layer_norm(x, weight), plain_layer_norm(x, weight, zero));
+        expect_close(layer_norm(x, {}, bias), plain_layer_norm(x, one, bias));
     }
     SECTION("one element a row gives the bias, and no gradient but the bias's") {
         Tensor x = from_vector<double>({3, -2}, {2, 1}).set_requires_grad();
@@ -75,7 +75,7 @@ TEST_CASE("layer_norm") {
         for (const double mean : {1e3, 1e5, 1e6, -3e6}) {
             INFO("mean " << mean);
             const Tensor x = to(moved_by(randn({7, 64}, float64, 4), mean), float32);
-            expect_close(layer_norm(x, weight, bias), plain(x, weight, bias), {2e-6, 1e-5});
+            expect_close(layer_norm(x, weight, bias), plain_layer_norm(x, weight, bias), {2e-6, 1e-5});
             const Tensor dy = randn({7, 64});
             const auto gradient = [&](DType dtype) {
                 Tensor leaf = clone(to(x, dtype)).set_requires_grad();

@@ -10,10 +10,10 @@ using namespace gflow::test;
 
 namespace {
 
-auto fused(Tensor targets) {
+auto fused_loss(Tensor targets) {
     return [=](const Tensor& h, const Tensor& w) { return linear_cross_entropy(h, w, targets); };
 }
-auto composed(Tensor targets) {
+auto composed_loss(Tensor targets) {
     return [=](const Tensor& h, const Tensor& w) { return cross_entropy(linear(h, w), targets); };
 }
 Tensor some_targets(Index rows, Index classes) {
@@ -39,7 +39,7 @@ TEST_CASE("linear_cross_entropy equals linear and cross_entropy, also over sever
         const Tensor h = randn({rows, 6}, float64), w = randn({11, 6}, float64);
         Tensor h1 = clone(h).set_requires_grad(), w1 = clone(w).set_requires_grad();
         Tensor h2 = clone(h).set_requires_grad(), w2 = clone(w).set_requires_grad();
-        const Tensor one = fused(targets)(h1, w1), two = composed(targets)(h2, w2);
+        const Tensor one = fused_loss(targets)(h1, w1), two = composed_loss(targets)(h2, w2);
         expect_close(one, two, {1e-13, 1e-13});
         backward(one, scalar(3, float64));  // a seed other than 1
         backward(two, scalar(3, float64));
@@ -49,8 +49,8 @@ TEST_CASE("linear_cross_entropy equals linear and cross_entropy, also over sever
 }
 
 TEST_CASE("linear_cross_entropy: gradients agree with differences") {
-    expect_grad(fused(some_targets(4, 7)), randn({4, 3}, float64), randn({7, 3}, float64));
-    expect_grad(fused(reshape(some_targets(6, 7), {2, 3})), randn({2, 3, 3}, float64), randn({7, 3}, float64));
+    expect_grad(fused_loss(some_targets(4, 7)), randn({4, 3}, float64), randn({7, 3}, float64));
+    expect_grad(fused_loss(reshape(some_targets(6, 7), {2, 3})), randn({2, 3, 3}, float64), randn({7, 3}, float64));
 }
 
 TEST_CASE("linear_cross_entropy is 0, with zero gradients, where nothing counts") {
@@ -68,8 +68,8 @@ TEST_CASE("linear_cross_entropy never holds all logits") {
     const Index rows = 4096, classes = 1500;
     const Tensor h = randn({rows, 16}), w = randn({classes, 16});
     const auto logits = static_cast<std::size_t>(rows * classes) * sizeof(float);
-    REQUIRE(peak_of(fused(some_targets(rows, classes)), h, w) < logits / 4);
-    REQUIRE(peak_of(composed(some_targets(rows, classes)), h, w) > logits);  // the measurement can tell
+    REQUIRE(peak_of(fused_loss(some_targets(rows, classes)), h, w) < logits / 4);
+    REQUIRE(peak_of(composed_loss(some_targets(rows, classes)), h, w) > logits);  // the measurement can tell
 }
 
 TEST_CASE("linear_cross_entropy keeps no gradient where none is asked for") {
@@ -121,7 +121,8 @@ TEST_CASE(
 }
 
 TEST_CASE("linear_cross_entropy has the same bits on any number of threads") {
-    expect_same_on_any_thread_count(fused(some_targets(600, 700)), randn({600, 8}, float64), randn({700, 8}, float64));
+    expect_same_on_any_thread_count(fused_loss(some_targets(600, 700)), randn({600, 8}, float64),
+                                    randn({700, 8}, float64));
 }
 
 TEST_CASE("linear_cross_entropy names what does not fit") {

@@ -11,9 +11,9 @@ using namespace gflow::test;
 
 namespace {
 
-const auto fused = [](const Tensor& x, const Tensor& w, const Tensor& b) { return linear_gelu(x, w, b); };
-const auto unbiased = [](const Tensor& x, const Tensor& w) { return linear_gelu(x, w); };
-const auto composed = [](const Tensor& x, const Tensor& w, const Tensor& b) { return gelu(linear(x, w, b)); };
+const auto fused_gelu = [](const Tensor& x, const Tensor& w, const Tensor& b) { return linear_gelu(x, w, b); };
+const auto unbiased_gelu = [](const Tensor& x, const Tensor& w) { return linear_gelu(x, w); };
+const auto composed_gelu = [](const Tensor& x, const Tensor& w, const Tensor& b) { return gelu(linear(x, w, b)); };
 
 /// Value and gradients of f at x, w, b, under a fixed seed.
 template <class F>
@@ -29,8 +29,8 @@ std::vector<Tensor> run(F f, std::vector<Tensor> in) {
 
 TEST_CASE("linear_gelu: values and gradients") {
     for (const Shape& shape : {Shape{3}, {1, 3}, {5, 3}, {2, 4, 3}, {0, 3}}) {
-        expect_grad(fused, randn(shape, float64), randn({4, 3}, float64), randn({4}, float64));
-        expect_grad(unbiased, randn(shape, float64), randn({9, 3}, float64));
+        expect_grad(fused_gelu, randn(shape, float64), randn({4, 3}, float64), randn({4}, float64));
+        expect_grad(unbiased_gelu, randn(shape, float64), randn({9, 3}, float64));
     }
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("linear_gelu is the GELU of linear, over several tiles and blocks, in 
         for (const Index rows : {1, 63, 700}) {
             INFO(rows << " rows, " << name_of(dtype));
             const std::vector<Tensor> in{randn({rows, 40}, dtype), randn({531, 40}, dtype, 0.2), randn({531}, dtype)};
-            const std::vector<Tensor> one = run(fused, in), two = run(composed, in);
+            const std::vector<Tensor> one = run(fused_gelu, in), two = run(composed_gelu, in);
             for (std::size_t i = 0; i < one.size(); ++i)
                 expect_close_in_norm("value, dx, dw, db", one[i], two[i], dtype == float64 ? 1e-14 : 1e-6);
         }
@@ -79,7 +79,7 @@ TEST_CASE("linear_gelu shows NaN, and has the limits of GELU") {
 }
 
 TEST_CASE("linear_gelu has the same bits on any number of threads") {
-    expect_same_on_any_thread_count(fused, randn({900, 64}), randn({600, 64}), randn({600}));
+    expect_same_on_any_thread_count(fused_gelu, randn({900, 64}), randn({600, 64}), randn({600}));
 }
 
 TEST_CASE("linear_gelu names what does not fit") {

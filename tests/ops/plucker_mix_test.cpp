@@ -10,7 +10,7 @@ using namespace gflow::test;
 
 namespace {
 
-auto fused(PluckerMixOptions options) {
+auto fused_mix(PluckerMixOptions options) {
     return [=](const std::vector<Tensor>& in) {
         return plucker_mix(in[0], in[1], in[2], options, in.size() > 3 ? in[3] : Tensor());
     };
@@ -78,24 +78,24 @@ TEST_CASE("plucker_mix equals the paper's order of operations") {
         for (const Index weights_rank : {0, 2, 3})
             for (const Index length : {1, 2, 9}) {
                 INFO("heads " << o.heads << ", offsets " << o.offsets.size() << ", length " << length);
-                expect_equal(fused(o), reference(o), inputs_for(o, 2, length, 4, weights_rank), 1e-12);
+                expect_equal(fused_mix(o), reference(o), inputs_for(o, 2, length, 4, weights_rank), 1e-12);
             }
 }
 
 TEST_CASE("plucker_mix equals the reference where tiles end: 128 and 256 positions, rank 32") {
     const PluckerMixOptions o{.offsets = {1, 16}};
-    expect_equal(fused(o), reference(o), inputs_for(o, 3, 90, 32), 1e-11);
+    expect_equal(fused_mix(o), reference(o), inputs_for(o, 3, 90, 32), 1e-11);
 }
 
 TEST_CASE("plucker_mix: gradients agree with differences") {
     for (const PluckerMixOptions& o : configurations) {
         const auto in = inputs_for(o, 2, 5, 4);
-        expect_grad(fused(o), in[0], in[1], in[2]);
+        expect_grad(fused_mix(o), in[0], in[1], in[2]);
     }
     const PluckerMixOptions o{.offsets = {1, 2}};
     const auto weighted = inputs_for(o, 2, 4, 3, 3), shared = inputs_for(o, 2, 4, 3, 2);
-    expect_grad(fused(o), weighted[0], weighted[1], weighted[2], weighted[3]);
-    expect_grad(fused(o), shared[0], shared[1], shared[2], shared[3]);
+    expect_grad(fused_mix(o), weighted[0], weighted[1], weighted[2], weighted[3]);
+    expect_grad(fused_mix(o), shared[0], shared[1], shared[2], shared[3]);
 }
 
 TEST_CASE("plucker_mix agrees with PyTorch") {
@@ -113,7 +113,7 @@ TEST_CASE("a later partner enters with a minus: earlier ∧ later") {
     const Tensor back = plucker_mix(z, w, {}, {.offsets = {1}}), ahead = plucker_mix(z, w, {}, {.offsets = {-1}});
     for (Index i = 0; i < 3; ++i) REQUIRE(ahead.data<double>()[i] == Approx(back.data<double>()[3 + i]).epsilon(1e-12));
     const auto in = inputs_for({.offsets = {-2, 1}}, 2, 5, 4);
-    expect_grad(fused({.offsets = {-2, 1}}), in[0], in[1], in[2]);
+    expect_grad(fused_mix({.offsets = {-2, 1}}), in[0], in[1], in[2]);
 }
 
 TEST_CASE("where no offset is valid, only the bias is left") {
@@ -136,7 +136,7 @@ TEST_CASE("a plane that is not resolved gives zeros, no gradient, and keeps its 
     const PluckerMixOptions o{.offsets = {1, 3}};
     auto in = inputs_for(o, 1, 5, 4);
     in[0] = z;
-    expect_equal(fused(o), reference(o), in, 1e-12);
+    expect_equal(fused_mix(o), reference(o), in, 1e-12);
     const Tensor g = plucker_mix(in[0], in[1], in[2], {.offsets = {1}});
     for (Index t = 1; t < 4; ++t)  // equal, zero as the later state, zero as the earlier one
         for (Index i = 0; i < 5; ++i) REQUIRE(g.data<double>()[t * 5 + i] == in[2].data<double>()[i]);
@@ -154,14 +154,14 @@ TEST_CASE("near parallel states agree with the reference as well as their angle 
             z.mutable_data<double>()[6 + i] = z.data<double>()[i] + angle * aside.data<double>()[i];
         auto in = inputs_for({}, 1, 2, 6);
         in[0] = z;
-        expect_equal(fused({}), reference({}), in, 1e-12 / (angle * angle));
+        expect_equal(fused_mix({}), reference({}), in, 1e-12 / (angle * angle));
     }
     // Below the bound the two forms agree that there is nothing.
     Tensor z = ones({1, 2, 6}, float64);
     z.mutable_data<double>()[7] += 1e-5;
     auto in = inputs_for({}, 1, 2, 6);
     in[0] = z;
-    expect_equal(fused({}), reference({}), in, 1e-12);
+    expect_equal(fused_mix({}), reference({}), in, 1e-12);
 }
 
 TEST_CASE("states of extreme size neither vanish nor overflow in float32") {
@@ -186,14 +186,14 @@ TEST_CASE("plucker_mix never holds the planes: its peak is below tokens × C(r,2
     const Index batch = 16, length = 256, rank = 32;
     const auto in = inputs_for({}, batch, length, rank);
     const auto planes = static_cast<std::size_t>(batch * length * kernels::plucker_size(rank)) * sizeof(float);
-    REQUIRE(peak_of(fused({.offsets = {1, 2, 4, 8}}), in) < planes / 2);
+    REQUIRE(peak_of(fused_mix({.offsets = {1, 2, 4, 8}}), in) < planes / 2);
     REQUIRE(peak_of(reference({}), in) > planes);  // the measurement can tell
 }
 
 TEST_CASE("plucker_mix has the same bits on any number of threads") {
     const PluckerMixOptions o{.heads = 2, .offsets = {1, 4}};
     const auto in = inputs_for(o, 3, 150, 8);
-    expect_same_on_any_thread_count(fused(o), in[0], in[1], in[2]);
+    expect_same_on_any_thread_count(fused_mix(o), in[0], in[1], in[2]);
 }
 
 TEST_CASE("plucker_mix with sizes of 0") {

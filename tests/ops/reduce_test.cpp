@@ -12,7 +12,7 @@ namespace {
 using Reduce = Tensor (*)(const Tensor&, const Axes&, bool);
 
 /// The reduction element by element, in float64. `axes` are not negative.
-Tensor plain(const std::string& kind, const Tensor& x, const std::vector<Index>& axes, bool keepdim) {
+Tensor plain_reduction(const std::string& kind, const Tensor& x, const std::vector<Index>& axes, bool keepdim) {
     const auto reduced = [&](Index axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); };
     Shape shape;
     Index count = 1;
@@ -38,11 +38,11 @@ Tensor plain(const std::string& kind, const Tensor& x, const std::vector<Index>&
     return y;
 }
 
-struct Case {
+struct Reduction {
     const char* name;
     Reduce op;
 };
-const Case cases[] = {{"sum", gflow::sum}, {"mean", gflow::mean}, {"max", gflow::max}};
+const Reduction reductions[] = {{"sum", gflow::sum}, {"mean", gflow::mean}, {"max", gflow::max}};
 
 }  // namespace
 
@@ -56,7 +56,7 @@ TEST_CASE("sum, mean and max over axes") {
         {{2, 1, 3, 2}, {{1}, {0, 2}, {1, 3}, {0, 3}}},
         {{3, 0, 2}, {{0}, {2}, {0, 2}}},
     };
-    for (const Case& reduction : cases) DYNAMIC_SECTION(reduction.name << ": values and gradients") {
+    for (const Reduction& reduction : reductions) DYNAMIC_SECTION(reduction.name << ": values and gradients") {
             for (const auto& [shape, lists] : settings)
                 for (const auto& axes : lists)
                     for (bool keepdim : {false, true}) {
@@ -68,12 +68,13 @@ TEST_CASE("sum, mean and max over axes") {
                         expect_value(
                             op,
                             [&, list = axes, keepdim = keepdim](const Tensor& u) {
-                                return plain(reduction.name, u, list, keepdim);
+                                return plain_reduction(reduction.name, u, list, keepdim);
                             },
                             x);
                     }
         }
-    for (const Case& reduction : cases) DYNAMIC_SECTION(reduction.name << ": negative axes, all axes, one axis") {
+    for (const Reduction& reduction : reductions)
+        DYNAMIC_SECTION(reduction.name << ": negative axes, all axes, one axis") {
             const Tensor x = randn({2, 3, 4}, float64);
             expect_same_bits(reduction.op(x, -1, false), reduction.op(x, 2, false));
             expect_same_bits(reduction.op(x, {-3, -1}, true), reduction.op(x, {2, 0}, true));
@@ -81,14 +82,14 @@ TEST_CASE("sum, mean and max over axes") {
             CHECK(reduction.op(x, {}, true).shape() == Shape{1, 1, 1});
             CHECK(reduction.op(x, std::vector<Index>{}, false).shape() == x.shape());
         }
-    for (const Case& reduction : cases) DYNAMIC_SECTION(reduction.name << ": agrees with PyTorch") {
+    for (const Reduction& reduction : reductions) DYNAMIC_SECTION(reduction.name << ": agrees with PyTorch") {
             const std::string name = reduction.name;
             expect_golden(name + "_all", [&](const Tensor& x) { return reduction.op(x, {}, false); });
             expect_golden(name + "_axis", [&](const Tensor& x) { return reduction.op(x, 1, false); });
             const Index kept = name == "sum" ? 1 : -1;
             expect_golden(name + "_keepdim", [&](const Tensor& x) { return reduction.op(x, kept, true); });
         }
-    for (const Case& reduction : cases)
+    for (const Reduction& reduction : reductions)
         DYNAMIC_SECTION(reduction.name << ": any number of threads gives the same bits") {
             for (const Shape& shape : {Shape{300, 401}, {3, 50'001}, {50'001, 3}, {2, 3'000, 40}})
                 for (Index axis = -2; axis < 2; ++axis)
@@ -97,7 +98,7 @@ TEST_CASE("sum, mean and max over axes") {
             expect_same_on_any_thread_count([&](const Tensor& x) { return reduction.op(x, {}, false); },
                                             randn({300, 401}));
         }
-    for (const Case& reduction : cases) DYNAMIC_SECTION(reduction.name << ": bad input") {
+    for (const Reduction& reduction : reductions) DYNAMIC_SECTION(reduction.name << ": bad input") {
             const Tensor x = zeros({2, 3});
             CHECK_THROWS_AS(reduction.op(x, 2, false), index_error);
             CHECK_THROWS_WITH(reduction.op(x, -3, false), contains(std::string("gflow::") + reduction.name +

@@ -10,7 +10,7 @@ using namespace gflow::test;
 
 namespace {
 
-struct Case {
+struct Function {
     const char* name;
     Tensor (*op)(const Tensor&);
     double (*plain)(double);
@@ -18,7 +18,7 @@ struct Case {
     std::vector<double> at_limits;  // of NaN, ∞, −∞, 0, −1000, 1000
 };
 
-const Case cases[] = {
+const Function functions[] = {
     {"exp", gflow::exp, [](double x) { return std::exp(x); }, false, {not_a_number, infinity, 0, 1, 0, infinity}},
     {"log",
      gflow::log,
@@ -39,7 +39,7 @@ const Case cases[] = {
     {"relu", gflow::relu, [](double x) { return x > 0 ? x : 0; }, false, {not_a_number, infinity, 0, 0, 0, 1000}},
 };
 
-Tensor domain_of(const Case& function, const Shape& shape, DType dtype = float64) {
+Tensor domain_of(const Function& function, const Shape& shape, DType dtype = float64) {
     Tensor x = function.positive ? rand(shape, float64) : randn(shape, float64);
     for (Index i = 0; i < x.numel(); ++i) x.mutable_data<double>()[i] += function.positive ? 0.25 : 0;
     return to(x, dtype);
@@ -48,7 +48,7 @@ Tensor domain_of(const Case& function, const Shape& shape, DType dtype = float64
 }  // namespace
 
 TEST_CASE("elementwise functions of one tensor") {
-    for (const Case& function : cases) {
+    for (const Function& function : functions) {
         DYNAMIC_SECTION(function.name << ": values and gradients") {
             for (const Shape& shape : {Shape{}, {1}, {3, 5}, {2, 3, 7}, {0, 3}, {37}}) {
                 const Tensor x = domain_of(function, shape);
@@ -85,12 +85,12 @@ TEST_CASE("elementwise functions of one tensor") {
 }
 
 TEST_CASE("sigmoid is at most 3 ulp off in float32, tanh 5") {
-    const auto worst = [](const Case& function, float limit) {
+    const auto worst = [](const Function& function, float limit) {
         const std::vector<float> x = floats_between(-limit, limit, 1999);
         return worst_ulps(x, function.op(from_vector(x)).to_vector<float>(), function.plain);
     };
-    CHECK(worst(cases[4], 87) <= 3);
-    CHECK(worst(cases[3], 20) <= 5);
+    CHECK(worst(functions[4], 87) <= 3);
+    CHECK(worst(functions[3], 20) <= 5);
 }
 
 TEST_CASE("exp is 0 below the normal numbers, and right just above them") {

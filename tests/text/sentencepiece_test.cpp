@@ -11,17 +11,17 @@ using Ids = std::vector<std::int32_t>;
 
 namespace {
 
-const std::string text =
+const std::string few_words =
     "the cat sat on the mat\nthe dog sat on the cat\nthe mat sat on the dog\n\na cat and a dog and a mat\n";
 
-SentencePiece small(bool unk_as_token = false) {
-    return SentencePiece::train(text, {.size = 20}, {.unk_as_token = unk_as_token});
+SentencePiece small_sentencepiece(bool unk_as_token = false) {
+    return SentencePiece::train(few_words, {.size = 20}, {.unk_as_token = unk_as_token});
 }
 
 }  // namespace
 
 TEST_CASE("SentencePiece: what is encoded is decoded to the same text") {
-    const SentencePiece model = small();
+    const SentencePiece model = small_sentencepiece();
     CHECK(model.vocab_size() == 20);
     CHECK(model.kind() == "sentencepiece");
     for (const std::string line : {"the cat sat on the mat", "a dog", "a", ""})
@@ -35,12 +35,12 @@ TEST_CASE("SentencePiece: what is encoded is decoded to the same text") {
 }
 
 TEST_CASE("SentencePiece: line ends part words and are nothing else") {
-    const SentencePiece model = small();
+    const SentencePiece model = small_sentencepiece();
     CHECK(model.encode("the cat\nthe dog\n\n") == model.encode("the cat the dog"));
 }
 
 TEST_CASE("SentencePiece: unknown characters") {
-    const SentencePiece model = small();
+    const SentencePiece model = small_sentencepiece();
     const Ids ids = model.encode("the ж");
     CHECK(ids.back() == model.unk_id());
     CHECK(model.decode(ids) == "the  ⁇ ");  // as the library writes it
@@ -48,7 +48,7 @@ TEST_CASE("SentencePiece: unknown characters") {
 }
 
 TEST_CASE("SentencePiece: the literal <unk> is one id where asked for, and decoded back") {
-    const SentencePiece model = small(true);
+    const SentencePiece model = small_sentencepiece(true);
     const auto unk = model.unk_id();
     const Ids ids = model.encode("the <unk> cat");
     CHECK(std::count(ids.begin(), ids.end(), unk) == 1);
@@ -56,35 +56,35 @@ TEST_CASE("SentencePiece: the literal <unk> is one id where asked for, and decod
     CHECK(model.encode("<unk>") == Ids{unk});
     CHECK(model.encode("<unk><unk>") == Ids{unk, unk});
     CHECK(model.decode(Ids{unk, unk}) == "<unk> <unk>");
-    const Ids literal = small().encode("<unk>");
-    CHECK(literal != Ids{small().unk_id()});
+    const Ids literal = small_sentencepiece().encode("<unk>");
+    CHECK(literal != Ids{small_sentencepiece().unk_id()});
 }
 
 TEST_CASE("SentencePiece: control pieces are silent") {
-    const SentencePiece model = small();
+    const SentencePiece model = small_sentencepiece();
     CHECK(model.token(1) == "<s>");
     CHECK(model.piece(1, true).empty());
     CHECK(model.decode(Ids{1, 2}).empty());
 }
 
 TEST_CASE("SentencePiece: ids outside the model are refused") {
-    const SentencePiece model = small();
+    const SentencePiece model = small_sentencepiece();
     CHECK_THROWS_AS(model.decode(Ids{20}), gflow::index_error);
     CHECK_THROWS_WITH(model.decode(Ids{-1}), contains("id=-1, vocab_size=20"));
     CHECK_THROWS_AS(model.piece(20, true), gflow::index_error);
 }
 
 TEST_CASE("SentencePiece: text that is not UTF-8 is refused with the place") {
-    CHECK_THROWS_AS(small().encode("the\xFF"), gflow::io_error);
-    CHECK_THROWS_WITH(small().encode("the\xFF"), contains("byte=0xff, offset=3"));
+    CHECK_THROWS_AS(small_sentencepiece().encode("the\xFF"), gflow::io_error);
+    CHECK_THROWS_WITH(small_sentencepiece().encode("the\xFF"), contains("byte=0xff, offset=3"));
 }
 
 TEST_CASE("SentencePiece: a model is saved and loaded") {
     const gflow::test::TemporaryFolder folder;
-    const SentencePiece model = small();
+    const SentencePiece model = small_sentencepiece();
     model.save(folder / "tokenizer.model");
     const SentencePiece again(folder / "tokenizer.model");
-    CHECK(again.encode(text) == model.encode(text));
+    CHECK(again.encode(few_words) == model.encode(few_words));
     again.save(folder / "again.model");
     CHECK(gflow::detail::read_bytes("test", folder / "again.model") ==
           gflow::detail::read_bytes("test", folder / "tokenizer.model"));

@@ -8,17 +8,17 @@ using gflow::SentencePiece;
 using gflow::test::contains;
 
 namespace {
-const std::string text = "the cat sat on the mat\nthe dog sat on the cat\na cat and a dog and a mat\n";
+const std::string cats_and_dogs = "the cat sat on the mat\nthe dog sat on the cat\na cat and a dog and a mat\n";
 }
 
 TEST_CASE("SentencePiece training: the same text gives the same model") {
     const gflow::test::TemporaryFolder folder;
-    SentencePiece::train(text, {.size = 18}).save(folder / "a");
-    SentencePiece::train(text, {.size = 18}).save(folder / "b");
+    SentencePiece::train(cats_and_dogs, {.size = 18}).save(folder / "a");
+    SentencePiece::train(cats_and_dogs, {.size = 18}).save(folder / "b");
     CHECK(gflow::detail::read_bytes("test", folder / "a") == gflow::detail::read_bytes("test", folder / "b"));
 
-    gflow::detail::write_bytes("test", folder / "first.txt", text.substr(0, 46));  // two lines
-    gflow::detail::write_bytes("test", folder / "second.txt", text.substr(46));
+    gflow::detail::write_bytes("test", folder / "first.txt", cats_and_dogs.substr(0, 46));  // two lines
+    gflow::detail::write_bytes("test", folder / "second.txt", cats_and_dogs.substr(46));
     const std::vector<std::filesystem::path> files{folder / "first.txt", folder / "second.txt"};
     SentencePiece::train_files(files, {.size = 18}).save(folder / "c");
     CHECK(gflow::detail::read_bytes("test", folder / "a") == gflow::detail::read_bytes("test", folder / "c"));
@@ -27,29 +27,30 @@ TEST_CASE("SentencePiece training: the same text gives the same model") {
 TEST_CASE("SentencePiece training: the largest size that works is named when the text is too small, and works") {
     std::string message;
     try {
-        SentencePiece::train(text, {.size = 5000});
+        SentencePiece::train(cats_and_dogs, {.size = 5000});
     } catch (const gflow::usage_error& problem) {
         message = problem.what();
     }
     const auto largest = gflow::detail::number_after(message, "at most ");
     INFO(message);
     REQUIRE(largest);
-    CHECK(SentencePiece::train(text, {.size = *largest}).vocab_size() == *largest);
-    CHECK_THROWS_WITH(SentencePiece::train(text, {.size = *largest + 1}),
+    CHECK(SentencePiece::train(cats_and_dogs, {.size = *largest}).vocab_size() == *largest);
+    CHECK_THROWS_WITH(SentencePiece::train(cats_and_dogs, {.size = *largest + 1}),
                       contains("at most " + std::to_string(*largest)) && contains("give more text"));
 }
 
 TEST_CASE("SentencePiece training: the smallest size that works is named when there are more characters than pieces") {
-    CHECK_THROWS_AS(SentencePiece::train(text, {.size = 5}), gflow::usage_error);
-    CHECK_THROWS_WITH(SentencePiece::train(text, {.size = 5}), contains("at least 15 pieces; got size=5"));
-    CHECK(SentencePiece::train(text, {.size = 15}).vocab_size() == 15);
+    CHECK_THROWS_AS(SentencePiece::train(cats_and_dogs, {.size = 5}), gflow::usage_error);
+    CHECK_THROWS_WITH(SentencePiece::train(cats_and_dogs, {.size = 5}), contains("at least 15 pieces; got size=5"));
+    CHECK(SentencePiece::train(cats_and_dogs, {.size = 15}).vocab_size() == 15);
 }
 
 TEST_CASE("SentencePiece training: sizes and shares that mean nothing are refused") {
     for (const gflow::Index size : {0, -1, 3, 1000001})
-        CHECK_THROWS_WITH(SentencePiece::train(text, {.size = size}), contains("size=" + std::to_string(size)));
+        CHECK_THROWS_WITH(SentencePiece::train(cats_and_dogs, {.size = size}),
+                          contains("size=" + std::to_string(size)));
     for (const double share : {0.0, 0.97, 1.5, -1.0, std::nan("")})
-        CHECK_THROWS_WITH(SentencePiece::train(text, {.size = 20, .character_coverage = share}),
+        CHECK_THROWS_WITH(SentencePiece::train(cats_and_dogs, {.size = 20, .character_coverage = share}),
                           contains("character_coverage"));
 }
 

@@ -13,10 +13,11 @@ using Ids = std::vector<std::int32_t>;
 namespace {
 
 //                          0      1      2      3      4       5    6      7     8      9      10   11  12 13 14
-const char* const small = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##aff\n##able\nrun\n##ning\nthe\n,\nunk\n<\n>\n";
+const char* const small_vocabulary =
+    "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##aff\n##able\nrun\n##ning\nthe\n,\nunk\n<\n>\n";
 
 WordPiece small_wordpiece(bool unk_as_token = false) {
-    return WordPiece::from_string(small, {.unk_as_token = unk_as_token});
+    return WordPiece::from_string(small_vocabulary, {.unk_as_token = unk_as_token});
 }
 
 }  // namespace
@@ -119,7 +120,7 @@ TEST_CASE("WordPiece: a vocabulary is saved and read back, and copies do not sha
     CHECK_FALSE(again.id_of("zebra"));
     CHECK(again.unk_id() == 1);
     CHECK(again.kind() == "wordpiece");
-    CHECK(gflow::detail::read_bytes("test", folder / "tokenizer.txt") == small);
+    CHECK(gflow::detail::read_bytes("test", folder / "tokenizer.txt") == small_vocabulary);
     CHECK_THROWS_AS(again.save(folder / "no" / "file"), gflow::io_error);
 }
 

@@ -7,7 +7,7 @@ using gflow::test::contains;
 
 namespace {
 
-LmText text_of(Index tokens) {
+LmText counting_text(Index tokens) {
     LmText text;
     for (Index i = 0; i < tokens; ++i) text.ids.push_back(static_cast<std::int32_t>(i % 5));
     return text;
@@ -15,7 +15,7 @@ LmText text_of(Index tokens) {
 
 struct Parts {
     LmSettings settings{};
-    LmCorpus corpus{text_of(329), text_of(20), text_of(20)};  // 41 chunks of 8, 11 batches of 4
+    LmCorpus corpus{counting_text(329), counting_text(20), counting_text(20)};  // 41 chunks of 8, 11 batches of 4
     TransformerLM model{{.vocab_size = 5, .max_length = 8, .d_model = 8, .layers = 1, .d_ff = 8, .heads = 2}};
     Parts() {
         settings.seq_len = 8, settings.batch = 4;
