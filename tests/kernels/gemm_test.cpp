@@ -14,14 +14,16 @@ namespace {
 /// The product by its definition, in double.
 template <class T>
 Tensor plain_product(const Tensor& a, bool ta, const Tensor& b, bool tb) {
-    const auto at = [](const Tensor& x, bool crossed, Index i, Index j) {
-        return static_cast<double>(read_rows<T>(x)[crossed ? j : i][crossed ? i : j]);
+    const auto at = [](const Matrix<const T>& x, bool crossed, Index i, Index j) {
+        return static_cast<double>(x[crossed ? j : i][crossed ? i : j]);
     };
+    const Matrix<const T> left = read_rows<T>(a), right = read_rows<T>(b);
     const Index m = a.size(ta ? 1 : 0), depth = a.size(ta ? 0 : 1), n = b.size(tb ? 0 : 1);
     Tensor c = zeros({m, n}, float64);
+    double* out = c.mutable_data<double>();
     for (Index i = 0; i < m; ++i)
         for (Index j = 0; j < n; ++j)
-            for (Index k = 0; k < depth; ++k) c.mutable_data<double>()[i * n + j] += at(a, ta, i, k) * at(b, tb, k, j);
+            for (Index k = 0; k < depth; ++k) out[i * n + j] += at(left, ta, i, k) * at(right, tb, k, j);
     return c;
 }
 
