@@ -73,18 +73,19 @@ void add_shared(std::vector<Part>& parts, const LanguageModel& model, const Bloc
                      {wide},
                      [](const std::vector<Tensor>& t) { return gelu(t[0]); }});
     parts.push_back(linear_part("feed-forward, down", layers, block.feed_forward.down, wide));
-    parts.push_back({"LayerNorm",
-                     2 * layers + (model.final_norm ? 1 : 0),
-                     {0, 2 * n},
-                     {0, 3 * n},
-                     {h},
-                     [&block](const std::vector<Tensor>& t) { return block.mixer_norm(t[0]); }});
+    const Index residuals = std::decay_t<decltype(block.mixer)>::has_own_skip ? layers : 2 * layers;
+    const Index norms = 2 * layers + (model.final_norm ? 1 : 0) - residuals;
+    if (norms > 0)
+        parts.push_back({"LayerNorm", norms, {0, 2 * n}, {0, 3 * n}, {h}, [&block](const std::vector<Tensor>& t) {
+                             return block.mixer_norm(t[0]);
+                         }});
+    parts.push_back(
+        {"residual and LayerNorm", residuals, {0, 4 * n}, {0, 4 * n}, {h, h}, [&block](const std::vector<Tensor>& t) {
+             return block.feed_forward_norm(t[0], t[1]);
+         }});
     parts.push_back({"dropout", 2 * layers + 1, {0, 2 * n}, {0, 2 * n}, {h}, [&block](const std::vector<Tensor>& t) {
                          return block.dropout(t[0]);
                      }});
-    const Index residuals = std::decay_t<decltype(block.mixer)>::has_own_skip ? layers : 2 * layers;
-    parts.push_back(
-        {"residual", residuals, {0, 3 * n}, {0, n}, {h, h}, [](const std::vector<Tensor>& t) { return t[0] + t[1]; }});
 }
 
 void add_mixer(std::vector<Part>& parts, const GrassmannLM& model, const Tensor& h) {

@@ -3,13 +3,14 @@
 
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {
-template void layer_norm<float>(Matrix<const float>, Vector<const float>, Vector<const float>, double, Matrix<float>,
-                                Matrix<float>);
-template void layer_norm<double>(Matrix<const double>, Vector<const double>, Vector<const double>, double,
-                                 Matrix<double>, Matrix<double>);
-template void layer_norm_backward<float>(Matrix<const float>, Vector<const float>, Matrix<const float>,
-                                         Matrix<const float>, Matrix<float>, bool, Vector<float>, Vector<float>);
-template void layer_norm_backward<double>(Matrix<const double>, Vector<const double>, Matrix<const double>,
-                                          Matrix<const double>, Matrix<double>, bool, Vector<double>, Vector<double>);
+#define GFLOW_LAYER_NORM(T)                                                                                       \
+    template void layer_norm<T>(Matrix<const T>, Vector<const T>, Vector<const T>, double, Matrix<T>, Matrix<T>); \
+    template void add_layer_norm<T>(Matrix<const T>, Matrix<const T>, Vector<const T>, Vector<const T>, double,   \
+                                    Matrix<T>, Matrix<T>, Matrix<T>);                                             \
+    template void layer_norm_backward<T>(Matrix<const T>, Vector<const T>, Matrix<const T>, Matrix<const T>,      \
+                                         const std::array<SummandGradient<T>, 2>&, Vector<T>, Vector<T>);
+GFLOW_LAYER_NORM(float)
+GFLOW_LAYER_NORM(double)
+#undef GFLOW_LAYER_NORM
 }  // namespace GFLOW_ISA
 }  // namespace gflow::kernels

@@ -54,8 +54,8 @@ private:
             const Tensor mixed = h + dropout(mix(mixer_norm(h)));
             return mixed + dropout(feed_forward(feed_forward_norm(mixed)));
         }
-        const Tensor mixed = Mixer::has_own_skip ? dropout(mixer_norm(mix(h))) : mixer_norm(h + dropout(mix(h)));
-        return feed_forward_norm(mixed + dropout(feed_forward(mixed)));
+        const Tensor mixed = Mixer::has_own_skip ? dropout(mixer_norm(mix(h))) : mixer_norm(h, dropout(mix(h)));
+        return feed_forward_norm(mixed, dropout(feed_forward(mixed)));
     }
 
     NormPlacement norm_;

@@ -1,6 +1,6 @@
 #pragma once
 #include <gflow/nn/module.hpp>
-#include <gflow/ops/layer_norm.hpp>
+#include <gflow/ops/add_layer_norm.hpp>
 
 namespace gflow::nn {
 
@@ -23,6 +23,10 @@ public:
     }
 
     Tensor operator()(const Tensor& x) const { return layer_norm(x, weight, bias, eps_); }
+    /// The norm of x + update, in one sweep.
+    Tensor operator()(const Tensor& x, const Tensor& update) const {
+        return add_layer_norm(x, update, weight, bias, eps_);
+    }
 
 private:
     double eps_;
