@@ -244,9 +244,9 @@ template <class T>
 void attention_step(Index heads, Vector<const T> q, Matrix<const T> keys, Matrix<const T> values, Vector<T> out) {
     const Index head_size = q.size() / heads;
     const T scale = T(1) / std::sqrt(static_cast<T>(head_size));
-    const Scratch<T> memory(keys.rows());
-    auto weights = array(memory.data(), keys.rows());
-    for (Index head = 0; head < heads; ++head) {
+    parallel_rows(heads, 2 * keys.rows() * head_size, [&](Index head) {
+        const Scratch<T> memory(keys.rows());
+        auto weights = array(memory.data(), keys.rows());
         const Index first = head * head_size, last = first + head_size;
         const auto query = vector(Vector<const T>(q.data() + first, head_size));
         vector(Vector<T>(memory)).noalias() = matrix(keys.col_range(first, last)) * query;
@@ -255,7 +255,7 @@ void attention_step(Index heads, Vector<const T> q, Matrix<const T> keys, Matrix
         weights *= T(1) / weights.sum();
         vector(Vector<T>(out.data() + first, head_size)).noalias() =
             matrix(values.col_range(first, last)).transpose() * vector(Vector<T>(memory));
-    }
+    });
 }
 
 #if defined(GFLOW_EXTERN_TEMPLATES)
