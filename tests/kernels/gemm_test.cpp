@@ -116,6 +116,17 @@ struct InBfloat16 {
     ~InBfloat16() { set_float32_matmul_precision(float32); }
 };
 
+void expect_nan_and_infinity_to_reach_the_result() {
+    Tensor a = ones({16, 16}), b = ones({16, 16});
+    a.mutable_data<float>()[3] = static_cast<float>(not_a_number);
+    b.mutable_data<float>()[5] = static_cast<float>(infinity);
+    Tensor c = empty({16, 16});
+    kernels::gemm<float>(read_rows<float>(a), read_rows<float>(b), write_rows<float>(c));
+    for (Index j = 0; j < 16; ++j) REQUIRE(std::isnan(c.data<float>()[j]));
+    REQUIRE(std::isinf(c.data<float>()[16 + 5]));
+    REQUIRE(c.data<float>()[16 + 6] == 16.0F);
+}
+
 Tensor rounded_to_bfloat16(const Tensor& x) {
     Tensor y = clone(x);
     for (float& value : write<float>(y)) value = static_cast<float>(bfloat16_t(value));
@@ -184,14 +195,7 @@ TEST_CASE("in bfloat16 gemm is the product of the rounded factors, added up in f
 
 TEST_CASE("in bfloat16 NaN and infinity reach the result, and float64 products stay as they are") {
     const InBfloat16 scope;
-    Tensor a = ones({16, 16}), b = ones({16, 16});
-    a.mutable_data<float>()[3] = std::numeric_limits<float>::quiet_NaN();
-    b.mutable_data<float>()[5] = std::numeric_limits<float>::infinity();
-    Tensor c = empty({16, 16});
-    kernels::gemm<float>(read_rows<float>(a), read_rows<float>(b), write_rows<float>(c));
-    for (Index j = 0; j < 16; ++j) REQUIRE(std::isnan(c.data<float>()[j]));
-    REQUIRE(std::isinf(c.data<float>()[16 + 5]));
-    REQUIRE(c.data<float>()[16 + 6] == 16.0F);
+    expect_nan_and_infinity_to_reach_the_result();
     expect_product<double>(20, 30, 40);
 }
 
@@ -215,16 +219,7 @@ TEST_CASE("a depth of 0 gives zeros, or changes nothing") {
     expect_close(c, zeros({12, 9}));
 }
 
-TEST_CASE("NaN and infinity reach the result") {
-    Tensor a = ones({16, 16}), b = ones({16, 16});
-    a.mutable_data<float>()[3] = std::numeric_limits<float>::quiet_NaN();
-    b.mutable_data<float>()[5] = std::numeric_limits<float>::infinity();
-    Tensor c = empty({16, 16});
-    kernels::gemm<float>(read_rows<float>(a), read_rows<float>(b), write_rows<float>(c));
-    for (Index j = 0; j < 16; ++j) REQUIRE(std::isnan(c.data<float>()[j]));
-    REQUIRE(std::isinf(c.data<float>()[16 + 5]));
-    REQUIRE(c.data<float>()[16 + 6] == 16.0F);
-}
+TEST_CASE("NaN and infinity reach the result") { expect_nan_and_infinity_to_reach_the_result(); }
 
 TEST_CASE("gemm has the same bits on any number of threads") {
     const auto product = [](Index m, Index depth, Index n) {
