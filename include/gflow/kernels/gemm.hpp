@@ -92,7 +92,8 @@ template <class T, class Finish>
 void gemm_both_packed(const GemmPlan& plan, Factor<T> a, const PackedFactor<T>& b, Matrix<T> c, Onto onto,
                       Finish&& finish) {
     const Index rows = c.rows(), depth = a.cols();
-    const Index block = std::min(depth, round_up(packed_block / rows, PackedFactor<T>::depth_block));
+    const Index block =
+        std::min(depth, round_up(std::max<Index>(packed_block / rows, 1), PackedFactor<T>::depth_block));
     PackedLeft<T> packed(block, rows);
     for (Index k = 0; k < depth; k += block) {
         const Index k_end = std::min(k + block, depth);
