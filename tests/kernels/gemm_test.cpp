@@ -77,6 +77,14 @@ TEST_CASE("gemm packs a large B a block at a time") {
     expect_product<double>(8, 300, 4500);  // a wide one
 }
 
+TEST_CASE("gemm packs an A of many rows once for tiles that stand side by side") {
+    for (const Index rows : {256, 257, 700}) {
+        REQUIRE(kernels::detail::plan_gemm<float>(rows, 600, 20).across(600) > 1);
+        expect_product<float>(rows, 20, 600);
+        expect_product<double>(rows, 20, 600);
+    }
+}
+
 TEST_CASE("a factor packed once serves many products") {
     const Tensor a = randn({61, 530}, float64), b = randn({530, 47}, float64);
     const kernels::Factor<double> right = read_rows<double>(b);

@@ -90,8 +90,8 @@ public:
     Index step() const { return step_; }
 
 private:
-    static constexpr Index piece_cols = 256;            // a piece of float32 is at most 256 KiB
-    static constexpr Index gap = detail::panel_gap<T>;  // between two panels
+    static constexpr Index piece_cols = 256 / panel_cols * panel_cols;  // whole panels; at most 256 KiB of float32
+    static constexpr Index gap = detail::panel_gap<T>;                  // between two panels
 
     static bool rounds_to_pairs() { return std::is_same_v<T, float> && float32_matmul_precision() == bfloat16; }
 
