@@ -98,6 +98,8 @@ private:
     void resize(Factor<T> b) {
         depth_ = b.rows();
         cols_ = b.cols();
+        rows_ = nullptr;
+        step_ = panel_cols;
     }
     Index pieces_across() const { return (cols_ + piece_cols - 1) / piece_cols; }
     Index pieces() const { return pieces_across() * blocks(depth_); }

@@ -56,7 +56,7 @@ private:
 };
 
 /// Asks for the next panel of a B that stays where it lies, a share with each micro-tile of the present panel: its rows
-/// are too far apart for the processor to look ahead. Worth 3 to 5 % of the product of gradient and weight in the head.
+/// are too far apart for the processor to look ahead. Worth 2 to 5 % of the product of gradient and weight in the head.
 class NextPanel {
 public:
     NextPanel(Index depth, Index tiles) : share_((depth + tiles - 1) / tiles) {}
