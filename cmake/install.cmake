@@ -1,4 +1,4 @@
-# install, and find_package(gflow [COMPONENTS json wordpiece sentencepiece]).
+# install, and find_package(gflow [COMPONENTS json wordpiece sentencepiece compiled]).
 # One export set a target, so that a user needs only the dependencies of the components that he names.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -13,10 +13,17 @@ function(gflow_install)
             install(EXPORT ${target} FILE ${target}.cmake NAMESPACE gflow:: DESTINATION ${destination})
         endif()
     endforeach()
+    set(any_architecture ARCH_INDEPENDENT)
+    if(GFLOW_COMPILED AND TARGET gflow_compiled)
+        install(TARGETS gflow_compiled EXPORT gflow_compiled ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+        install(EXPORT gflow_compiled FILE gflow_compiled.cmake NAMESPACE gflow:: DESTINATION ${destination})
+        set(any_architecture "")
+    endif()
     configure_package_config_file(cmake/gflowConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/gflowConfig.cmake
         INSTALL_DESTINATION ${destination})
     write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/gflowConfigVersion.cmake
-        COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+        COMPATIBILITY SameMinorVersion ${any_architecture})
     install(FILES
         ${CMAKE_CURRENT_BINARY_DIR}/gflowConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/gflowConfigVersion.cmake
         cmake/FindUtf8proc.cmake cmake/FindSentencePiece.cmake DESTINATION ${destination})

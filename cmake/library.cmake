@@ -38,3 +38,7 @@ list(POP_FRONT CMAKE_MODULE_PATH)
 gflow_optional(json nlohmann_json::nlohmann_json)                       # io/, train/
 gflow_optional(wordpiece utf8proc::utf8proc)                            # text/wordpiece.hpp
 gflow_optional(sentencepiece sentencepiece::sentencepiece sentencepiece::train)  # text/sentencepiece.hpp
+
+if(GFLOW_COMPILED OR PROJECT_IS_TOP_LEVEL)
+    include(${CMAKE_CURRENT_LIST_DIR}/compiled.cmake)
+endif()

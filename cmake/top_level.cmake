@@ -6,7 +6,7 @@ endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 if(NOT CMAKE_CXX_FLAGS MATCHES "-march=|-mcpu=|-mavx")
-    message(STATUS "gflow: no -march given, so matrix products run 2.3 to 2.5 times slower than they could here; add -DCMAKE_CXX_FLAGS=-march=native")
+    message(STATUS "gflow: no -march given, so all but the matrix products of our own programs is compiled for any processor; add -DCMAKE_CXX_FLAGS=-march=native")
 endif()
 
 # A compiler cache, where there is one. The sloppiness is what it needs to take precompiled headers.

@@ -19,17 +19,21 @@ runs "$work/subdirectory/consumer"
 
 echo "find_package"
 quietly cmake -S "$GFLOW_SOURCE_DIR" -B "$work/build" -DGFLOW_TESTS=OFF -DGFLOW_EXAMPLES=OFF -DGFLOW_BENCH=OFF \
-    -DCMAKE_INSTALL_PREFIX="$work/prefix"
+    -DGFLOW_COMPILED=ON -DCMAKE_INSTALL_PREFIX="$work/prefix"
 grep -q "no -march given" "$work/log" || fail "no hint that -march is missing"
+quietly cmake --build "$work/build"
 quietly cmake --install "$work/build"
 components=""
-for component in json wordpiece sentencepiece; do
+for component in json wordpiece sentencepiece compiled; do
     [[ ! -e $work/prefix/share/cmake/gflow/gflow_$component.cmake ]] || components+="${components:+;}$component"
 done
 echo "  components: $components"
 quietly cmake -S "$consumers/find_package" -B "$work/package" -DCMAKE_PREFIX_PATH="$work/prefix" "-DCOMPONENTS=$components"
 quietly cmake --build "$work/package"
 runs "$work/package/consumer"
+if [[ $components == *compiled ]]; then
+    [[ $(GFLOW_MAX_ISA=baseline "$work/package/consumer" instruction-set) == baseline ]] || fail "gflow::compiled does not choose"
+fi
 if cmake -S "$consumers/find_package" -B "$work/wrong" -DCMAKE_PREFIX_PATH="$work/prefix" -DCOMPONENTS=sound >"$work/log" 2>&1; then
     fail "an unknown component was found"
 fi

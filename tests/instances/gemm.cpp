@@ -9,8 +9,8 @@ template class PackedFactor<float>;
 template class PackedFactor<double>;
 template void multiply_packed<float>(Factor<float>, const PackedFactor<float>&, Index, Matrix<float>, Onto);
 template void multiply_packed<double>(Factor<double>, const PackedFactor<double>&, Index, Matrix<double>, Onto);
-template class PackedFactor<float, detail::micro_rows>;
-template class PackedFactor<double, detail::micro_rows>;
+template class PackedFactor<float, Side::left>;
+template class PackedFactor<double, Side::left>;
 template void multiply_packed<float>(const PackedLeft<float>&, Index, const PackedFactor<float>&, Index, Index,
                                      Matrix<float>, Onto);
 template void multiply_packed<double>(const PackedLeft<double>&, Index, const PackedFactor<double>&, Index, Index,

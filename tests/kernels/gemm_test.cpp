@@ -145,10 +145,11 @@ Tensor rounded_to_bfloat16(const Tensor& x) {
 
 TEST_CASE("a B whose rows lie like panels is read where it lies, by an A in rows and by one packed for all tiles") {
     using Right = kernels::PackedFactor<float>;
-    constexpr Index rows = 270, depth = 2100, cols = 9 * Right::panel_cols;
+    const Index rows = 270, depth = 2100, cols = 9 * Right::panel_cols();
     // The same factor in rows of two lengths, an even and an odd number of cache lines: one of them has to be packed.
-    const Tensor wide = randn({depth, cols + 16});
-    Tensor wider = randn({depth, cols + 32});
+    const Index line = 16, whole = (cols + line - 1) / line * line;
+    const Tensor wide = randn({depth, whole + line});
+    Tensor wider = randn({depth, whole + 2 * line});
     const auto columns = [](const Tensor& x, Index n) {
         return kernels::Factor<float>(read_rows<float>(x).col_range(0, n));
     };

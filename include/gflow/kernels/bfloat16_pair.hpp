@@ -1,6 +1,6 @@
 #pragma once
 #include <gflow/config/isa.hpp>
-#include <gflow/core/span.hpp>
+#include <gflow/kernels/micro_kernel.hpp>
 
 #include <bit>
 #include <cstdint>
@@ -11,10 +11,6 @@
 
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {
-
-/// Two bfloat16 that follow each other along the depth of a product, the first in the lower half: what the processor's
-/// dot product takes, and what a bfloat16 product packs where a float32 product packs a number.
-using Bfloat16Pair = std::uint32_t;
 
 namespace detail {
 

@@ -42,7 +42,7 @@ struct GemmPlan {
 
 template <class T>
 GemmPlan plan_gemm(Index rows, Index cols, Index depth) {
-    constexpr Index width = PackedFactor<T>::panel_cols;
+    const Index width = PackedFactor<T>::panel_cols(), height = PackedLeft<T>::panel_cols();  // of a micro-tile
     constexpr Index pieces = 8;  // enough to share out among a few threads
     if (rows * cols * depth <= 64 * 64 * 64) return {rows, round_up(cols, width)};
     // Equal tiles of at most one block of A and 512 columns.
@@ -50,10 +50,10 @@ GemmPlan plan_gemm(Index rows, Index cols, Index depth) {
         const Index count = (n + most - 1) / most;
         return round_up((n + count - 1) / count, step);
     };
-    GemmPlan plan{share(rows, left_block_rows, micro_rows), share(cols, 512, width)};
+    GemmPlan plan{share(rows, left_block_rows<T>(), height), share(cols, 512, width)};
     while (plan.across(cols) * plan.down(rows) < pieces) {
-        if (plan.tile_rows > 2 * micro_rows && plan.tile_rows >= plan.tile_cols / 4)
-            plan.tile_rows = round_up(plan.tile_rows / 2, micro_rows);
+        if (plan.tile_rows > 2 * height && plan.tile_rows >= plan.tile_cols / 4)
+            plan.tile_rows = round_up(plan.tile_rows / 2, height);
         else if (plan.tile_cols > 2 * width)
             plan.tile_cols = round_up(plan.tile_cols / 2, width);
         else

@@ -31,7 +31,7 @@ template <class T>
 class HeadChunk {
 public:
     HeadChunk(Index most_tokens, Index classes, Index d)
-        : most_(round_up(most_tokens, panel)),
+        : most_(round_up(most_tokens, panel())),
           classes_(classes),
           d_(d),
           logits_(classes * stride(most_)),
@@ -40,7 +40,7 @@ public:
 
     /// Takes the tokens at these positions of h.
     void gather(Matrix<const T> h, Vector<const Index> positions) {
-        tokens_ = round_up(positions.size(), panel);
+        tokens_ = round_up(positions.size(), panel());
         for (Index i = 0; i < positions.size(); ++i) std::copy_n(h[positions[i]].data(), d_, this->h()[i].data());
         std::fill(this->h()[positions.size()].data(), this->h()[tokens_].data(), T(0));
     }
@@ -53,7 +53,7 @@ public:
     Vector<T> factor() const { return {vectors_.data() + 2 * most_, tokens_}; }
 
 private:
-    static constexpr Index panel = PackedFactor<T>::panel_cols;
+    static Index panel() { return PackedFactor<T>::panel_cols(); }
     /// An odd number of cache lines: see PackedFactor::lies_in_panels.
     static Index stride(Index cols) {
         constexpr Index line = 64 / static_cast<Index>(sizeof(T));
@@ -71,7 +71,7 @@ void logits_and_peak(Matrix<const T> w, Matrix<const T> h, Matrix<T> logits, Vec
     const auto larger = [](Vector<T> a, Vector<const T> b) { array(a) = array(a).max(array(b)); };
     PackedFactor<T> columns(h.cols(), h.rows());
     columns.pack_on_all_threads(transposed(h));
-    constexpr Index block = left_block_rows;
+    const Index block = left_block_rows<T>();
     const Index blocks = (w.rows() + block - 1) / block;
     const Scratch<T> memory(blocks * peak.size());
     const Matrix<T> peaks = memory.rows(blocks, peak.size());

@@ -9,11 +9,6 @@ namespace gflow::kernels {
 inline namespace GFLOW_ISA {
 namespace detail {
 
-/// Panels lie a cache line further apart than they are long: at a power of two all would fall into the same few sets of
-/// the first-level cache, and packing would take twice as long.
-template <class T>
-inline constexpr Index panel_gap = 64 / static_cast<Index>(sizeof(T));
-
 /// Packs lines that lie in memory as columns: line(i, k) = stored[k][i]; all panels at once, so that each row of memory
 /// is read from end to end.
 template <Index Width, class T>

@@ -2,8 +2,9 @@
 #include <gflow/core/matmul_precision.hpp>
 #include <gflow/core/parallel.hpp>
 #include <gflow/core/scratch.hpp>
+#include <gflow/kernels/bfloat16_pair.hpp>
 #include <gflow/kernels/factor.hpp>
-#include <gflow/kernels/pack_panels.hpp>
+#include <gflow/kernels/micro_kernels.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -33,27 +34,31 @@ private:
 
 }  // namespace detail
 
+/// Which factor of a product A·B.
+enum class Side { left, right };
+
 /// A factor of a product in the order in which the micro-kernel reads it: blocks of the depth, in a block panels of
-/// `width` columns, in a panel the depth running slowest. The right factor B has panels of two vectors; the left one is
-/// packed as its transpose, in panels of micro_rows columns. Packing costs as much as some twenty rows of the product,
-/// so whoever multiplies many rows in pieces packs once for all of them.
+/// panel_cols() columns, in a panel the depth running slowest. The right factor B has panels as wide as the micro-tile;
+/// the left one is packed as its transpose, in panels of as many columns as the tile has rows. Packing costs as much as
+/// some twenty rows of the product, so whoever multiplies many rows in pieces packs once for all of them.
 /// A float32 factor holds pairs of bfloat16 if float32_matmul_precision() says so when it is made.
-template <class T, Index width = detail::MicroTile<T>::cols>
+template <class T, Side side = Side::right>
 class PackedFactor {
 public:
     static constexpr Index depth_block = 256;  // a panel of float32 is 256 × 16 × 4 bytes = 16 KiB: half of L1
-    static constexpr Index panel_cols = width;
+
+    static Index panel_cols() { return side == Side::left ? micro_kernel<T>().rows : micro_kernel<T>().cols; }
 
     /// Room for factors of at most depth × cols.
     PackedFactor(Index depth, Index cols)
-        : pairs_(rounds_to_pairs()), memory_(panels(cols) * (operands(depth) * panel_cols + blocks(depth) * gap)) {}
+        : pairs_(rounds_to_pairs()), memory_(panels(cols) * (operands(depth) * panel_cols() + blocks(depth) * gap)) {}
 
     /// Whether the rows of b can be read where they lie, as fast as from panels: they are whole panels wide, and an odd
     /// number of cache lines apart, so that those of one panel do not meet in a few sets of the first-level cache.
     static bool lies_in_panels(Factor<T> b) {
         constexpr Index line = 64 / static_cast<Index>(sizeof(T));
         const Index stride = b.stored.stride();
-        return !b.transposed && !rounds_to_pairs() && b.cols() % panel_cols == 0 && stride % line == 0 &&
+        return !b.transposed && !rounds_to_pairs() && b.cols() % panel_cols() == 0 && stride % line == 0 &&
                stride / line % 2 == 1;
     }
     /// Reads b where it lies instead of a copy. Needs no room.  b: one that lies_in_panels.
@@ -79,7 +84,7 @@ public:
     /// Whether it holds pairs of bfloat16.
     bool pairs() const { return pairs_; }
     bool in_place() const { return rows_ != nullptr; }
-    /// The panel of columns col … col + panel_cols − 1 in the block of the depth that starts at k.
+    /// The panel of columns col … col + panel_cols() − 1 in the block of the depth that starts at k.
     /// Operand: T, or Bfloat16Pair if pairs().
     template <class Operand>
     const Operand* panel(Index k, Index col) const {
@@ -88,10 +93,16 @@ public:
     }
     /// Elements from one row of a panel to the next.
     Index step() const { return step_; }
+    /// Elements from one panel to the next, in the block of the depth that starts at k.
+    Index panel_step(Index k) const {
+        return in_place() ? panel_cols() : operands(std::min(depth_block, depth_ - k)) * panel_cols() + gap;
+    }
 
 private:
-    static constexpr Index piece_cols = 256 / panel_cols * panel_cols;  // whole panels; at most 256 KiB of float32
-    static constexpr Index gap = detail::panel_gap<T>;                  // between two panels
+    static constexpr Index gap = panel_gap<T>;
+
+    /// Whole panels; at most 256 KiB of float32.
+    static Index piece_cols() { return 256 / panel_cols() * panel_cols(); }
 
     static bool rounds_to_pairs() { return std::is_same_v<T, float> && float32_matmul_precision() == bfloat16; }
 
@@ -99,39 +110,43 @@ private:
         depth_ = b.rows();
         cols_ = b.cols();
         rows_ = nullptr;
-        step_ = panel_cols;
+        step_ = panel_cols();
     }
-    Index pieces_across() const { return (cols_ + piece_cols - 1) / piece_cols; }
+    Index pieces_across() const { return (cols_ + piece_cols() - 1) / piece_cols(); }
     Index pieces() const { return pieces_across() * blocks(depth_); }
     void pack_piece(Factor<T> b, Index piece) {
-        const Index k = piece / pieces_across() * depth_block, col = piece % pieces_across() * piece_cols;
+        const Index k = piece / pieces_across() * depth_block, col = piece % pieces_across() * piece_cols();
         const Factor<T> part =
-            b.row_range(k, std::min(k + depth_block, depth_)).col_range(col, std::min(col + piece_cols, cols_));
-        const Index panel = operands(part.rows()) * panel_cols + gap;
+            b.row_range(k, std::min(k + depth_block, depth_)).col_range(col, std::min(col + piece_cols(), cols_));
         if constexpr (std::is_same_v<T, float>) {
             if (pairs_) {
                 const detail::PairBlock rounded(part.stored, !part.transposed);
-                detail::pack_panels<panel_cols>(rounded.matrix(), !part.transposed,
-                                                reinterpret_cast<Bfloat16Pair*>(place(k, col)), panel);
+                pack_panels<Bfloat16Pair>(rounded.matrix(), !part.transposed,
+                                          reinterpret_cast<Bfloat16Pair*>(place(k, col)), panel_step(k));
                 return;
             }
         }
-        detail::pack_panels<panel_cols>(part.stored, !part.transposed, place(k, col), panel);
+        pack_panels<T>(part.stored, !part.transposed, place(k, col), panel_step(k));
     }
-    static Index panels(Index cols) { return (cols + panel_cols - 1) / panel_cols; }
+    template <class Operand>
+    static void pack_panels(Matrix<const Operand> stored, bool crossed, Operand* out, Index panel) {
+        const MicroKernel<T, Operand>& kernel = micro_kernel<T, Operand>();
+        (side == Side::left ? kernel.pack_left : kernel.pack_right)(stored, crossed, out, panel);
+    }
+    static Index panels(Index cols) { return (cols + panel_cols() - 1) / panel_cols(); }
     static Index blocks(Index depth) { return (depth + depth_block - 1) / depth_block; }
     /// What stands for so many terms of the depth: as many numbers, or half as many pairs.
     Index operands(Index depth) const { return pairs_ ? (depth + 1) / 2 : depth; }
     T* place(Index k, Index col) const {
-        const Index panel = operands(std::min(depth_block, depth_ - k)) * panel_cols + gap;
-        return memory_.data() + panels(cols_) * (operands(k) * panel_cols + blocks(k) * gap) + col / panel_cols * panel;
+        return memory_.data() + panels(cols_) * (operands(k) * panel_cols() + blocks(k) * gap) +
+               col / panel_cols() * panel_step(k);
     }
 
     bool pairs_;
     Scratch<T> memory_;
     Index depth_ = 0, cols_ = 0;
     const T* rows_ = nullptr;  // of a factor that stays where it lies
-    Index step_ = panel_cols;
+    Index step_ = panel_cols();
 };
 
 }  // namespace GFLOW_ISA
