@@ -64,6 +64,27 @@ TEST_CASE("linear_cross_entropy is 0, with zero gradients, where nothing counts"
     REQUIRE(linear_cross_entropy(empty({0, 2}), w, empty({0}, int64)).item() == 0);
 }
 
+TEST_CASE("linear_cross_entropy keeps its digits however far a few logits rise above the others") {
+    constexpr Index rows = 40, classes = 700, d = 5;
+    const Tensor targets = some_targets(rows, classes);
+    for (const double above : {0, 30, 60, 86, 400}) {
+        INFO("above " << above);
+        Tensor h = randn({rows, d}), w = randn({classes, d});
+        for (Index i = 0; i < rows; ++i) h.mutable_data<float>()[i * d] = 1;
+        for (Index j = 0; j < classes;
+             ++j)  // no round number, so that they are not among a sample of evenly spaced ones
+            w.mutable_data<float>()[j * d] = static_cast<float>(j % 97 == 41 ? above : 0);
+        Tensor h1 = clone(h).set_requires_grad(), w1 = clone(w).set_requires_grad();
+        Tensor h2 = to(h, float64).set_requires_grad(), w2 = to(w, float64).set_requires_grad();
+        const Tensor loss = fused_loss(targets)(h1, w1), expected = composed_loss(targets)(h2, w2);
+        REQUIRE(loss.item() == Approx(expected.item()).epsilon(1e-6).margin(1e-6));
+        loss.backward();
+        expected.backward();
+        expect_close_in_norm("dh", to(h1.grad(), float64), h2.grad(), 1e-5);
+        expect_close_in_norm("dw", to(w1.grad(), float64), w2.grad(), 1e-5);
+    }
+}
+
 TEST_CASE("linear_cross_entropy never holds all logits") {
     const Index rows = 4096, classes = 1500;
     const Tensor h = randn({rows, 16}), w = randn({classes, 16});

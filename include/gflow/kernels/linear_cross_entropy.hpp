@@ -48,7 +48,7 @@ public:
     Matrix<T> h() const { return {rows_.data(), tokens_, d_}; }                              // [tokens, d]
     Matrix<T> dh_columns() const { return {rows_.data() + most_ * d_, d_, tokens_}; }        // [d, tokens]
     Matrix<T> logits() const { return {logits_.data(), classes_, tokens_, stride(most_)}; }  // [V, tokens]
-    Vector<T> peak() const { return {vectors_.data(), tokens_}; }
+    Vector<T> reference() const { return {vectors_.data(), tokens_}; }
     Vector<T> sum() const { return {vectors_.data() + most_, tokens_}; }
     Vector<T> factor() const { return {vectors_.data() + 2 * most_, tokens_}; }
 
@@ -64,62 +64,106 @@ private:
     Scratch<T> logits_, rows_, vectors_;
 };
 
-/// logits = W·hᵀ, and the largest of each column; a NaN may be passed over, it shows in the sum.  w: [V, d], h: [n, d],
-/// logits: [V, n], peak: [n].
-template <class T>
-void logits_and_peak(Matrix<const T> w, Matrix<const T> h, Matrix<T> logits, Vector<T> peak) {
-    const auto larger = [](Vector<T> a, Vector<const T> b) { array(a) = array(a).max(array(b)); };
-    PackedFactor<T> columns(h.cols(), h.rows());
-    columns.pack_on_all_threads(transposed(h));
-    const Index block = left_block_rows<T>();
-    const Index blocks = (w.rows() + block - 1) / block;
-    const Scratch<T> memory(blocks * peak.size());
-    const Matrix<T> peaks = memory.rows(blocks, peak.size());
-    parallel_for(w.rows(), block, [&](Index begin, Index end) {
-        const Matrix<T> rows = logits.row_range(begin, end);
+/// Calls f(rows of W·hᵀ, the first of them) for each block of rows, on all threads, while the block is in cache.
+/// w: [V, d], columns: hᵀ, packed, out: [V, n].
+template <class T, class F>
+void for_each_block_of_logits(Matrix<const T> w, const PackedFactor<T>& columns, Matrix<T> out, F&& f) {
+    parallel_for(w.rows(), left_block_rows<T>(), [&](Index begin, Index end) {
+        const Matrix<T> rows = out.row_range(begin, end);
         multiply_packed<T>(w.row_range(begin, end), columns, 0, rows, Onto::overwrite);
-        const Vector<T> most = peaks[begin / block];
-        array(most) = array(rows[0]);
-        for (Index row = 1; row < rows.rows(); ++row) larger(most, rows[row]);
+        f(rows, begin);
     });
-    array(peak) = array(peaks[0]);
-    for (Index i = 1; i < blocks; ++i) larger(peak, peaks[i]);
 }
 
-/// logits ← exp(logits − peak), and the sum of each column.
+/// One row for each block of logits, which the blocks fill independently of each other.
 template <class T>
-void exp_and_column_sums(Matrix<T> logits, Vector<const T> peak, Vector<T> sum) {
-    array(sum).setZero();
-    sum_over_rows<T>(logits.rows(), sum, [&](Index begin, Index end, Vector<T> part) {
-        for (Index row = begin; row < end; ++row) {
-            array(logits[row]) = exponential(array(logits[row]) - array(peak));
-            array(part) += array(logits[row]);
+class BlockRows {
+public:
+    BlockRows(Index classes, Index tokens)
+        : rows_((classes + left_block_rows<T>() - 1) / left_block_rows<T>()),
+          tokens_(tokens),
+          memory_(rows_ * tokens) {}
+    Vector<T> of(Index first_class) const { return matrix()[first_class / left_block_rows<T>()]; }
+    Matrix<T> matrix() const { return memory_.rows(rows_, tokens_); }
+
+private:
+    Index rows_, tokens_;
+    Scratch<T> memory_;
+};
+
+/// The largest of W·hᵀ for each token, or 0 if all are −∞; a NaN may be passed over.  room: [V, n], overwritten.
+template <class T>
+void largest_logits(Matrix<const T> w, const PackedFactor<T>& columns, Matrix<T> room, Vector<T> largest) {
+    const BlockRows<T> blocks(w.rows(), largest.size());
+    const auto largest_of_rows = [](Matrix<const T> x, Vector<T> most) {
+        array(most) = array(x[0]);
+        for (Index row = 1; row < x.rows(); ++row) array(most) = array(most).max(array(x[row]));
+    };
+    for_each_block_of_logits(w, columns, room,
+                             [&](Matrix<T> rows, Index first) { largest_of_rows(rows, blocks.of(first)); });
+    largest_of_rows(blocks.matrix(), largest);
+    for (T& value : largest)
+        if (value == -std::numeric_limits<T>::infinity()) value = 0;  // exp(−∞ − 0) is 0, as it should be
+}
+
+/// e = exp(W·hᵀ − reference) in the place of the logits, the sum of each column, and what the logit of each target is
+/// above the reference.  targets: of the first of the n tokens.
+template <class T>
+void exp_of_logits(Matrix<const T> w, const PackedFactor<T>& columns, const HeadChunk<T>& chunk,
+                   Vector<const Index> targets, Vector<double> target_above) {
+    const Vector<const T> reference = chunk.reference();
+    const BlockRows<T> sums(w.rows(), reference.size());
+    for_each_block_of_logits(w, columns, chunk.logits(), [&](Matrix<T> rows, Index first) {
+        for (Index i = 0; i < targets.size(); ++i)
+            if (const Index row = targets[i] - first; row >= 0 && row < rows.rows())
+                target_above[i] = static_cast<double>(rows[row][i]) - static_cast<double>(reference[i]);
+        const Vector<T> sum = sums.of(first);
+        array(sum).setZero();
+        for (Index row = 0; row < rows.rows(); ++row) {
+            array(rows[row]) = exponential(array(rows[row]) - array(reference));
+            array(sum) += array(rows[row]);
         }
     });
+    array(chunk.sum()).setZero();
+    column_sums<T>(sums.matrix(), chunk.sum());
 }
 
-/// Σ of the losses of a chunk, lossᵢ = log Σ exp(logitsᵢ) − logitsᵢ[targetᵢ]. With e = exp(logits − their maximum) the
+/// e, its sums and the targets as above, for a reference that is found on the way. Any logit of a token near the
+/// largest one will do: the digits of e and of its sum are those of the largest, only the exponents differ. The largest
+/// of every so many logits is one, nearly always, and lets the exponential follow the product while a block is in cache
+/// (worth 2 % of a training step). Where a sum nears the end of the range, the largest of all is found first.
+template <class T>
+void exp_of_logits_near_largest(Matrix<const T> w, const PackedFactor<T>& columns, const HeadChunk<T>& chunk,
+                                Vector<const Index> targets, Vector<double> target_above) {
+    constexpr Index sample = 64;
+    constexpr double most = std::is_same_v<T, float> ? 1e30 : 1e300;
+    const Index step = std::max<Index>(1, w.rows() / sample);
+    const Matrix<const T> some(w.data(), w.rows() / step, w.cols(), step * w.stride());
+    largest_logits<T>(some, columns, chunk.logits().row_range(0, some.rows()), chunk.reference());
+    exp_of_logits<T>(w, columns, chunk, targets, target_above);
+    const T* sum = chunk.sum().data();
+    if (std::all_of(sum, sum + targets.size(), [](T value) { return value < most; })) return;
+    largest_logits<T>(w, columns, chunk.logits(), chunk.reference());
+    exp_of_logits<T>(w, columns, chunk, targets, target_above);
+}
+
+/// Σ of the losses of a chunk, lossᵢ = log Σ exp(logitsᵢ) − logitsᵢ[targetᵢ]. With e = exp(logits − a reference) the
 /// logits become G = e − (Σ e) onehot(target), which times factor = scale/Σ e is the gradient of scale·loss: whoever
-/// multiplies it by a matrix scales the smaller one.
-template <class T, class Id>
-double losses_and_gradient(const HeadChunk<T>& chunk, Matrix<const T> w, Vector<const Id> targets,
-                           Vector<const Index> positions, T scale) {
-    constexpr T infinity = std::numeric_limits<T>::infinity();
-    const Matrix<T> logits = chunk.logits();
-    const Vector<T> peak = chunk.peak(), sum = chunk.sum(), factor = chunk.factor();
-    const auto at_target = [&](Index i) -> T& { return logits[targets[positions[i]]][i]; };
-    logits_and_peak<T>(w, chunk.h(), logits, peak);
-    for (T& value : peak)
-        if (value == -infinity) value = 0;  // exp(−inf − 0) is 0, and so are the column and its gradient
-    std::vector<T> below(static_cast<std::size_t>(positions.size()));
-    for (Index i = 0; i < positions.size(); ++i) below[static_cast<std::size_t>(i)] = at_target(i) - peak[i];
-    exp_and_column_sums<T>(logits, peak, sum);
+/// multiplies it by a matrix scales the smaller one.  targets: one for each token of the chunk.
+template <class T>
+double losses_and_gradient(const HeadChunk<T>& chunk, Matrix<const T> w, Vector<const Index> targets, T scale) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    PackedFactor<T> columns(w.cols(), chunk.h().rows());
+    columns.pack_on_all_threads(transposed(chunk.h()));
+    const Scratch<double> target_above(targets.size());
+    exp_of_logits_near_largest<T>(w, columns, chunk, targets, target_above);
+    const Vector<T> sum = chunk.sum(), factor = chunk.factor();
     double total = 0;
     array(factor).setZero();
-    for (Index i = 0; i < positions.size(); ++i) {
-        total += sum[i] == 0 ? infinity : static_cast<double>(std::log(sum[i]) - below[static_cast<std::size_t>(i)]);
+    for (Index i = 0; i < targets.size(); ++i) {
+        total += sum[i] == 0 ? infinity : std::log(static_cast<double>(sum[i])) - target_above.data()[i];
         if (sum[i] != 0) factor[i] = scale / sum[i];
-        at_target(i) -= sum[i];
+        chunk.logits()[targets[i]][i] -= sum[i];
     }
     return total;
 }
@@ -142,14 +186,17 @@ template <class T, class Id>
 double linear_cross_entropy(Matrix<const T> h, Matrix<const T> w, Vector<const Id> targets, Index ignore_index, T scale,
                             const HeadGradients<T>& grad) {
     const std::vector<Index> counted = detail::positions_that_count(targets, ignore_index);
+    std::vector<Index> target_of(counted.size());
+    std::transform(counted.begin(), counted.end(), target_of.begin(), [&](Index i) { return Index(targets[i]); });
     const auto count = static_cast<Index>(counted.size());
     if (grad.dh.data() != nullptr && count < h.rows()) matrix(grad.dh).setZero();
     detail::HeadChunk<T> chunk(std::min(head_chunk, count), w.rows(), w.cols());
     double sum = 0;
     for (Index begin = 0; begin < count; begin += head_chunk) {
-        const Vector<const Index> positions(counted.data() + begin, std::min(head_chunk, count - begin));
+        const Index n = std::min(head_chunk, count - begin);
+        const Vector<const Index> positions(counted.data() + begin, n);
         chunk.gather(h, positions);
-        sum += detail::losses_and_gradient<T, Id>(chunk, w, targets, positions, scale);
+        sum += detail::losses_and_gradient<T>(chunk, w, {target_of.data() + begin, n}, scale);
         const Vector<const T> factor = chunk.factor();
         // With F = diag(factor):  dhᵀ = Wᵀ·G·F,  dW = G·(F·h)
         if (grad.dh.data() != nullptr) {
@@ -162,7 +209,6 @@ double linear_cross_entropy(Matrix<const T> h, Matrix<const T> w, Vector<const I
         }
         if (grad.dw.data() != nullptr) {
             // Without the tokens of zeros: their logits are NaN where the weight is infinite.
-            const Index n = positions.size();
             const Matrix<T> scaled = chunk.h().row_range(0, n);
             for (Index i = 0; i < n; ++i) array(scaled[i]) *= factor[i];
             gemm<T>(chunk.logits().col_range(0, n), scaled, grad.dw, begin == 0 ? Onto::overwrite : Onto::add);
