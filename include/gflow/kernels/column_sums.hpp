@@ -37,16 +37,5 @@ void column_sums(Matrix<const T> x, Vector<T> sums) {
     });
 }
 
-/// dx = dy ⊙ slope, and sums[j] += Σ_i dx[i][j], in one sweep.  dy, slope, dx: [rows, n], sums: [n].  dx may be dy.
-template <class T>
-void multiply_and_column_sums(Matrix<const T> dy, Matrix<const T> slope, Matrix<T> dx, Vector<T> sums) {
-    sum_over_rows<T>(dy.rows(), sums, [&](Index begin, Index end, Vector<T> part) {
-        for (Index row = begin; row < end; ++row) {
-            array(dx[row]) = array(dy[row]) * array(slope[row]);
-            array(part) += array(dx[row]);
-        }
-    });
-}
-
 }  // namespace GFLOW_ISA
 }  // namespace gflow::kernels

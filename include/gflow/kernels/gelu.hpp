@@ -1,4 +1,5 @@
 #pragma once
+#include <gflow/kernels/column_sums.hpp>
 #include <gflow/kernels/elementwise.hpp>
 #include <gflow/kernels/normal_tail.hpp>
 
@@ -92,23 +93,35 @@ void gelu_backward(Vector<const T> x, Vector<const T> dy, Vector<T> dx, bool acc
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-attributes"  // g++ 12 warns of every packet that is a template argument
 #endif
-/// y = gelu(x) of one row, and x ← the slope there.  x, y: [n].  If y is x, it is left with the value.
+/// y = gelu(x) and dx = dy ⊙ gelu'(x) of one row.  All [n].  dx may be dy.
 template <class T>
-void gelu_with_slope(Vector<T> x, Vector<T> y) {
+void gelu_and_backward(Vector<const T> x, Vector<const T> dy, Vector<T> y, Vector<T> dx) {
     using namespace Eigen::internal;
     using Packet = std::conditional_t<std::is_same_v<T, float>, typename packet_traits<T>::type, T>;
     constexpr Index lanes = unpacket_traits<Packet>::size;
-    const auto put = [&](Index i, const auto& at) {
-        pstoreu(x.data() + i, at.slope);
+    const auto put = [&](Index i, const auto& at, const auto& gradient) {
         pstoreu(y.data() + i, at.value);
+        pstoreu(dx.data() + i, pmul(gradient, at.slope));
     };
     Index i = 0;
-    for (; i + lanes <= x.size(); i += lanes) put(i, gelu_exact<T>(ploadu<Packet>(x.data() + i)));
-    for (; i < x.size(); ++i) put(i, gelu_exact<T>(x[i]));
+    for (; i + lanes <= x.size(); i += lanes)
+        put(i, gelu_exact<T>(ploadu<Packet>(x.data() + i)), ploadu<Packet>(dy.data() + i));
+    for (; i < x.size(); ++i) put(i, gelu_exact<T>(x[i]), dy[i]);
 }
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
+
+/// The same of each row, and sums[j] += Σ_i dx[i][j], in one sweep.  x, dy, y, dx: [rows, n], sums: [n].
+template <class T>
+void gelu_and_backward(Matrix<const T> x, Matrix<const T> dy, Matrix<T> y, Matrix<T> dx, Vector<T> sums) {
+    sum_over_rows<T>(x.rows(), sums, [&](Index begin, Index end, Vector<T> part) {
+        for (Index row = begin; row < end; ++row) {
+            gelu_and_backward<T>(x[row], dy[row], y[row], dx[row]);
+            array(part) += array(dx[row]);
+        }
+    });
+}
 
 }  // namespace GFLOW_ISA
 }  // namespace gflow::kernels
@@ -141,7 +154,9 @@ extern template void gelu_backward<GeluExactSlope, double>(Vector<const double>,
 extern template void gelu_backward<GeluTanhSlope, float>(Vector<const float>, Vector<const float>, Vector<float>, bool);
 extern template void gelu_backward<GeluTanhSlope, double>(Vector<const double>, Vector<const double>, Vector<double>,
                                                           bool);
-extern template void gelu_with_slope<float>(Vector<float>, Vector<float>);
-extern template void gelu_with_slope<double>(Vector<double>, Vector<double>);
+extern template void gelu_and_backward<float>(Matrix<const float>, Matrix<const float>, Matrix<float>, Matrix<float>,
+                                              Vector<float>);
+extern template void gelu_and_backward<double>(Matrix<const double>, Matrix<const double>, Matrix<double>,
+                                               Matrix<double>, Vector<double>);
 }  // namespace gflow::kernels
 #endif

@@ -1,6 +1,6 @@
 #pragma once
 #include <gflow/nn/linear.hpp>
-#include <gflow/ops/linear_gelu.hpp>
+#include <gflow/ops/feed_forward.hpp>
 
 namespace gflow::nn {
 
@@ -23,7 +23,7 @@ public:
         register_module("down", down);
     }
 
-    Tensor operator()(const Tensor& x) const { return down(linear_gelu(x, up.weight, up.bias)); }
+    Tensor operator()(const Tensor& x) const { return feed_forward(x, up.weight, up.bias, down.weight, down.bias); }
 };
 
 }  // namespace gflow::nn

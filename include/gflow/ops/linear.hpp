@@ -59,10 +59,12 @@ void linear_forward(const LinearInputs& inputs, const Tensor& weight, const Tens
     }
 }
 
+/// What a product does with the gradient that it is written to.
+inline kernels::Onto onto(bool accumulate) { return accumulate ? kernels::Onto::add : kernels::Onto::overwrite; }
+
 /// dx_i = dy·W_i,  dW_i = dyᵀ·x_i.  saved and d: the inputs, then the weight.
 template <class T>
 void linear_backward(const Saved& saved, std::size_t inputs, Matrix<const T> dy, Gradients& d) {
-    const auto onto = [](bool accumulate) { return accumulate ? kernels::Onto::add : kernels::Onto::overwrite; };
     Index begin = 0;
     for (std::size_t i = 0; i < inputs; ++i) {
         const Index end = begin + saved[i].size(-1);
