@@ -15,6 +15,7 @@ namespace gflow::bench {
 struct ModelChoice {
     std::string model, preset = "paper-6", offsets;
     Index seq_len = 0, vocab_size = 0;  ///< 0: those of the preset
+    bool recompute = false;             ///< compute blocks again in backward
 };
 
 inline void add_options(CLI::App& app, ModelChoice& choice) {
@@ -67,7 +68,7 @@ inline std::unique_ptr<LanguageModel> make_model(const ModelChoice& choice) {
         throw usage_error("--offsets belong to --model grassmann; got " + choice.offsets);
     return gflow::make_model(choice.model == "grassmann" ? detail::config_of(choice, grassmann_options(choice))
                                                          : detail::config_of(choice, transformer_preset(choice.preset)),
-                             "preset");
+                             "preset", choice.recompute);
 }
 
 /// The offsets of each layer; null for a Transformer.

@@ -20,6 +20,7 @@ constexpr const char* examples = R"(Examples:
   train_step --model grassmann --preset paper-6 --threads 2 --steps 10
   train_step --model grassmann --offsets all
   train_step --model transformer --preset small --batch 4 --seq-len 512
+  train_step --model transformer --preset paper-12 --recompute
 
 model_gflop_per_step counts 6 x tokens x weights of matrix products (the tied head included), and for the Transformer
 6 x tokens x layers x (L+1) x d. bench/peers/train_step.py prints the same line for PyTorch.)";
@@ -68,6 +69,7 @@ int run(const Arguments& arguments) {
                                         {"preset", arguments.choice.preset},
                                         {"offsets", offsets_of(arguments.choice)},
                                         {"precision", arguments.precision},
+                                        {"recompute", arguments.choice.recompute},
                                         {"threads", num_threads()},
                                         {"batch", batch},
                                         {"seq_len", length},
@@ -90,6 +92,8 @@ int main(int argc, char** argv) {
     app.footer(examples);
     add_options(app, arguments.choice);
     app.add_option("--precision", arguments.precision, "fp32 or bf16")->capture_default_str();
+    app.add_flag("--recompute", arguments.choice.recompute,
+                 "compute blocks again in backward: less memory, more time (not counted in model_gflop_per_step)");
     app.add_option("--threads", arguments.threads, "default: GFLOW_NUM_THREADS, else all cores")
         ->check(CLI::Range(1, 1024));
     app.add_option("--steps", arguments.steps, "steps to take the median of")

@@ -18,6 +18,7 @@ assert got["peak_rss_mb"] > 1 and got["parameters"] > weights
 ' $model "$work/out" || fail "$model: the line is wrong: $(cat "$work/out")"
 done
 expect 0 '"offsets":[[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4,8]]' "$bin/train_step" --model grassmann --offsets all --preset small --steps 1 --batch 1 --vocab-size 10
+expect 0 '"recompute":true' "$bin/train_step" --model transformer --recompute --preset small --steps 1 --batch 1 --vocab-size 10
 expect 2 "--offsets belong to --model grassmann" "$bin/train_step" --model transformer --offsets 1,2
 expect 2 "--model must be" "$bin/train_step" --model rnn
 expect 2 "--model is required" "$bin/train_step"
