@@ -1,5 +1,6 @@
 #include <gflow/core/random.hpp>
 #include <gflow/ops/plucker_mix_reference.hpp>
+#include <gflow/ops/slice.hpp>
 
 #include <cmath>
 
@@ -85,6 +86,20 @@ TEST_CASE("plucker_mix equals the paper's order of operations") {
 TEST_CASE("plucker_mix equals the reference where tiles end: 128 and 256 positions, rank 32") {
     const PluckerMixOptions o{.offsets = {1, 16}};
     expect_equal(fused_mix(o), reference(o), inputs_for(o, 3, 90, 32), 1e-11);
+}
+
+TEST_CASE("plucker_mix_last is the last position of plucker_mix") {
+    for (const PluckerMixOptions& o : configurations)
+        for (const Index weights_rank : {0, 2, 3})
+            for (const Index length : {1, 2, 9, 130}) {
+                INFO("heads " << o.heads << ", offsets " << o.offsets.size() << ", length " << length);
+                const auto in = inputs_for(o, 1, length, 4, weights_rank);
+                const Tensor weights = weights_rank == 0 ? Tensor() : in[3];
+                expect_close(plucker_mix_last(in[0], in[1], in[2], o, weights),
+                             slice(plucker_mix(in[0], in[1], in[2], o, weights), 1, length - 1, length));
+            }
+    REQUIRE_THROWS_AS(plucker_mix_last(zeros({2, 4, 8}), zeros({3, 28}), {}, {}), shape_error);
+    REQUIRE_THROWS_AS(plucker_mix_last(zeros({1, 0, 8}), zeros({3, 28}), {}, {}), shape_error);
 }
 
 TEST_CASE("plucker_mix: gradients agree with differences") {

@@ -27,19 +27,20 @@ void mix_planes(const MixShape& shape, const MixGeometry<T>& geometry, Index beg
 /// g = (s ∧ v̂)·Wᵀ + b: one wedge and one row of a matrix product per position, whatever the number of offsets
 /// (arXiv 2512.19428 §3, factorised: docs/plucker.md).  The planes exist a tile at a time.
 /// z: [positions, heads·rank], weights: [positions or length, offsets] or none, w: [d, heads·C(rank,2)], b: [d] or
-/// none, g: [positions, d].
+/// none, g: [n, d] for the last n positions: all of them, or the one that a decoder needs.
 template <class T>
 void plucker_mix(const MixShape& shape, Matrix<const T> z, Matrix<const T> weights, Matrix<const T> w,
                  Vector<const T> b, Matrix<T> g) {
     const detail::MixGeometry<T> geometry(shape, z, weights);
-    // A decoder's step has a handful of positions: packing W would take longer than the product.
-    const bool few = detail::is_thin(shape.positions(), w.rows(), w.cols());
+    const Index first = shape.positions() - g.rows();
+    // For a decoder's step packing W would take longer than the product.
+    const bool few = detail::is_thin(g.rows(), w.rows(), w.cols());
     PackedFactor<T> packed_w(few ? 0 : w.cols(), few ? 0 : w.rows());
     if (!few) packed_w.pack_on_all_threads(transposed(w));
-    parallel_for(shape.positions(), detail::mix_tile, [&](Index begin, Index end) {
+    parallel_for(g.rows(), detail::mix_tile, [&](Index begin, Index end) {
         const Scratch<T> memory((end - begin) * shape.planes());
         const Matrix<T> p = memory.rows(end - begin, shape.planes());
-        detail::mix_planes(shape, geometry, begin, end, p);
+        detail::mix_planes(shape, geometry, first + begin, first + end, p);
         const Matrix<T> out = g.row_range(begin, end);
         if (few)
             gemm_tile<T>(p, transposed(w), out, Onto::overwrite);

@@ -114,12 +114,11 @@ public:
         window.push_back(z);
         for (std::size_t i = 0; i < valid.size(); ++i) steps.push_back(static_cast<Index>(valid.size() - i));
         const Tensor w = step_weights(h, valid, past);
-        const Tensor g = plucker_mix(concat(window, 1), plucker.weight, plucker.bias, mix_options(steps), w);
-        const Index last = static_cast<Index>(window.size()) - 1;
+        const Tensor g = plucker_mix_last(concat(window, 1), plucker.weight, plucker.bias, mix_options(steps), w);
         cache.states.push_back(z);
         const Index reach = *std::max_element(options_.offsets.begin(), options_.offsets.end());
         if (static_cast<Index>(cache.states.size()) > reach) cache.states.pop_front();
-        return finish(h, slice(g, 1, last, last + 1));
+        return finish(h, g);
     }
 
     const GrassmannMixingOptions& options() const { return options_; }

@@ -61,6 +61,15 @@ Matrix<const T> rows_or_none(const Tensor& x) {
     return x.defined() ? read_rows<T>(x) : Matrix<const T>(nullptr, 0, 0);
 }
 
+/// Writes g, [..., d], of as many of the last positions as g has rows.
+inline void write_plucker_mix(const Tensor& z, const Tensor& weight, const Tensor& bias,
+                              const PluckerMixOptions& options, const Tensor& offset_weights, Tensor& g) {
+    visit_floating("plucker_mix", z.dtype(), [&]<class T>(T) {
+        kernels::plucker_mix<T>(mix_shape(z, options), read_rows<T>(z), rows_or_none<T>(offset_weights),
+                                read_rows<T>(weight), {bias.data<T>(), weight.size(0)}, write_rows<T>(g));
+    });
+}
+
 }  // namespace detail
 
 /// g_t = W Σ_Δ w_Δ p̂_Δ + b, where p̂_Δ are the Plücker coordinates of the plane that z_{t−Δ} and z_t span
@@ -77,10 +86,7 @@ inline Tensor plucker_mix(const Tensor& z, const Tensor& weight, const Tensor& b
                           const Tensor& offset_weights = {}) {
     detail::check_plucker_mix(z, weight, bias, offset_weights, options);
     Tensor g = empty({z.size(0), z.size(1), weight.size(0)}, z.dtype(), z.device());
-    visit_floating("plucker_mix", z.dtype(), [&]<class T>(T) {
-        kernels::plucker_mix<T>(detail::mix_shape(z, options), read_rows<T>(z), detail::rows_or_none<T>(offset_weights),
-                                read_rows<T>(weight), {bias.data<T>(), weight.size(0)}, write_rows<T>(g));
-    });
+    detail::write_plucker_mix(z, weight, bias, options, offset_weights, g);
     return record("plucker_mix", {z, weight, bias, offset_weights}, g, {z, weight, offset_weights},
                   [options](const Saved& saved, const Tensor& dg, Gradients& d) {
                       visit_floating("plucker_mix", dg.dtype(), [&]<class T>(T) {
@@ -104,6 +110,20 @@ inline Tensor plucker_mix(const Tensor& z, const Tensor& weight, const Tensor& b
                           if (summed) kernels::add_column_sums(read_rows<T>(each), write<T>(d[3]));
                       });
                   });
+}
+
+/// The last position of plucker_mix for one sequence, as a decoder's step needs it. Not recorded.
+/// @param z  [1, length, heads·rank], length ≥ 1; all else as in plucker_mix
+/// @return   [1, 1, d]
+/// @throws   shape_error, dtype_error, usage_error
+inline Tensor plucker_mix_last(const Tensor& z, const Tensor& weight, const Tensor& bias,
+                               const PluckerMixOptions& options, const Tensor& offset_weights = {}) {
+    detail::check_plucker_mix(z, weight, bias, offset_weights, options);
+    require(z.size(0) == 1 && z.size(1) >= 1, "plucker_mix_last", "one sequence of a position or more is needed",
+            {{"z", z}});
+    Tensor g = empty({1, 1, weight.size(0)}, z.dtype(), z.device());
+    detail::write_plucker_mix(z, weight, bias, options, offset_weights, g);
+    return g;
 }
 
 }  // namespace gflow
