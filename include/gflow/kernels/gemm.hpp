@@ -158,14 +158,5 @@ void gemm(Factor<T> a, const PackedFactor<T>& b, Matrix<T> c, Onto onto = Onto::
     gemm(a, b, c, onto, [](Matrix<T>, Index, Index) {});
 }
 
-/// out[j] += Σ_i x[i][j].  Each column is added from top to bottom, whatever the number of threads.
-template <class T>
-void add_column_sums(Matrix<const T> x, Vector<T> out) {
-    parallel_for(x.cols(), 64, [&](Index begin, Index end) {
-        auto sum = array(out.data() + begin, end - begin);
-        for (Index row = 0; row < x.rows(); ++row) sum += array(x[row].data() + begin, end - begin);
-    });
-}
-
 }  // namespace GFLOW_ISA
 }  // namespace gflow::kernels

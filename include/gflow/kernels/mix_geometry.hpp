@@ -27,62 +27,49 @@ struct MixShape {
 
 namespace detail {
 
-/// How y = u − along·v̂ was found: along = u·v̂, norm = |y|, or 0 where the plane of u and v is not resolved.
+inline constexpr Index mix_tile = 128;  // positions whose planes are made at once: 128 × 496 float32 are 248 KiB
+
+/// The plane of u and v by their directions û and v̂: ŷ = (û − along·v̂)/norm spans it with v̂, where along = û·v̂ is the
+/// cosine of their angle and norm its sine, or 0 where the plane is not resolved.
 template <class T>
 struct Span {
     T along, norm;
 };
 
-/// The geometry of one head at one position: v̂ and, for each partner u, the unit vector ŷ that spans with v̂ the plane
-/// of u and v, so that (u∧v)/‖u∧v‖ = ŷ∧v̂.  Without normalisation v̂ and ŷ stand for v and u themselves.
+/// The geometry of all heads at all positions: v̂ = v/|v| of each state and, for each pair, the span of û and v̂, so that
+/// (u∧v)/‖u∧v‖ = ŷ∧v̂. Directions alone enter it, so that states of any size neither vanish nor overflow.
+/// Without normalisation v̂ and ŷ stand for v and u themselves, and along = 0, norm = 1.
 template <class T>
 class MixGeometry {
 public:
     MixGeometry(const MixShape& shape, Matrix<const T> z, Matrix<const T> weights)
-        : shape_(shape), z_(z), weights_(weights) {}
+        : shape_(shape),
+          weights_(weights),
+          directions_(shape.positions() * shape.heads * shape.rank),
+          lengths_(shape.positions() * shape.heads) {
+        parallel_for(shape.positions(), mix_tile, [&](Index begin, Index end) {
+            for (Index position = begin; position < end; ++position)
+                for (Index head = 0; head < shape.heads; ++head)
+                    direct({z[position].data() + head * shape.rank, shape.rank}, position, head);
+        });
+    }
 
-    Vector<const T> state(Index position, Index head) const {
-        return {z_[position].data() + head * shape_.rank, shape_.rank};
+    /// Zeros for v = 0.
+    Vector<T> v_hat(Index position, Index head) const {
+        return {directions_.data() + at(position, head) * shape_.rank, shape_.rank};
     }
-    /// v_hat = v/|v| (zeros for v = 0); returns |v|.
-    T direct(Vector<const T> v, Vector<T> v_hat) const {
+    /// |v|, or 1 without normalisation.
+    T length(Index position, Index head) const { return lengths_.data()[at(position, head)]; }
+    /// y = û − along·v̂.
+    Span<T> span(Vector<const T> u_hat, Vector<const T> v_hat, Vector<T> y) const {
         if (!shape_.unit) {
-            array(v_hat) = array(v);
-            return T(1);
-        }
-        const T norm = length_of(v);
-        if (norm == T(0))
-            array(v_hat).setZero();
-        else
-            array(v_hat) = array(v) / norm;
-        return norm;
-    }
-    /// y_hat = y/|y| with y = u − (u·v̂)v̂; not written where the plane is not resolved.
-    Span<T> span(Vector<const T> u, Vector<const T> v_hat, Vector<T> y_hat) const {
-        if (!shape_.unit) {
-            array(y_hat) = array(u);
+            array(y) = array(u_hat);
             return {T(0), T(1)};
         }
-        const T along = vector(u).dot(vector(v_hat));
-        array(y_hat) = array(u) - along * array(v_hat);
-        const T norm = length_of(Vector<const T>(y_hat));
-        if (norm <= static_cast<T>(unresolved_angle) * length_of(u)) return {along, T(0)};  // NaN is not dropped
-        array(y_hat) /= norm;
-        return {along, norm};
-    }
-    /// The y_hat that span found.
-    void direction(Vector<const T> u, Vector<const T> v_hat, Span<T> span, Vector<T> y_hat) const {
-        if (!shape_.unit)
-            array(y_hat) = array(u);
-        else
-            array(y_hat) = (array(u) - span.along * array(v_hat)) / span.norm;
-    }
-    /// ∂u = w (a − (ŷ·a) ŷ)/|y| for ∂(w ŷ) = a; for planes without normalisation ∂u = w a.
-    void pull_back(Vector<const T> a, Vector<const T> y_hat, T y_norm, T w, Vector<T> du) const {
-        if (!shape_.unit)
-            array(du) = w * array(a);
-        else
-            array(du) = (w / y_norm) * (array(a) - vector(y_hat).dot(vector(a)) * array(y_hat));
+        const T along = vector(u_hat).dot(vector(v_hat));
+        array(y) = array(u_hat) - along * array(v_hat);
+        const T norm = vector(y).norm();
+        return {along, norm <= static_cast<T>(unresolved_angle) ? T(0) : norm};  // NaN is not dropped
     }
     /// w_Δ at a position, with the sign that keeps "earlier ∧ later" for a partner that comes later.
     T weight(Index position, std::size_t which) const {
@@ -92,69 +79,84 @@ public:
             return sign * weights_[weights_.rows() == shape_.length ? t : position][static_cast<Index>(which)];
         return shape_.mean ? sign / static_cast<T>(shape_.count_valid(t)) : sign;
     }
-    /// s = Σ_Δ w_Δ ŷ_Δ;  y_hat is working space. keep(which, span) is told of each valid offset.
+    /// s = Σ_Δ w_Δ ŷ_Δ;  y is working space. keep(which, span) is told of each valid offset.
     template <class Keep>
-    void mix(Index position, Index head, Vector<const T> v_hat, Vector<T> s, Vector<T> y_hat, Keep keep) const {
+    void mix(Index position, Index head, Vector<T> s, Vector<T> y, Keep keep) const {
         array(s).setZero();
         for (std::size_t which = 0; which < shape_.offsets.size(); ++which) {
             const Index offset = shape_.offsets[which];
             if (!shape_.valid(position % shape_.length, offset)) continue;
-            const Span<T> found = span(state(position - offset, head), v_hat, y_hat);
+            const Span<T> found = span(v_hat(position - offset, head), v_hat(position, head), y);
             keep(which, found);
-            if (found.norm == T(0)) continue;
-            array(s) += weight(position, which) * array(y_hat);
+            if (found.norm != T(0)) array(s) += (weight(position, which) / found.norm) * array(y);
         }
     }
 
 private:
+    Index at(Index position, Index head) const { return position * shape_.heads + head; }
+
+    void direct(Vector<const T> v, Index position, Index head) const {
+        T& length = lengths_.data()[at(position, head)];
+        length = shape_.unit ? length_of(v) : T(1);
+        if (length == T(0))
+            array(v_hat(position, head)).setZero();
+        else
+            array(v_hat(position, head)) = array(v) / length;
+    }
+
     const MixShape& shape_;
-    Matrix<const T> z_, weights_;
+    Matrix<const T> weights_;
+    Scratch<T> directions_, lengths_;
 };
 
-inline constexpr Index mix_tile = 128;  // positions whose planes are made at once: 128 × 496 float32 are 248 KiB
+/// What a pair passes back to its partner: ∂û = of_a·a − of_u·(û − along·v̂), with a = ∂s of the position that used it.
+template <class T>
+struct Pull {
+    T of_a, of_u, along;
+};
 
-/// What backward needs of the geometry three times over, computed once for all positions and heads.
+/// What backward needs of all positions, heads and pairs, computed once: s and the spans; and the pulls, which the
+/// later state of each pair leaves here for the partner.
 template <class T>
 class MixStates {
 public:
     MixStates(const MixShape& shape, const MixGeometry<T>& geometry)
         : shape_(shape),
           offsets_(static_cast<Index>(shape.offsets.size())),
-          vectors_(shape.positions() * shape.heads * 2 * shape.rank),
-          norms_(shape.positions() * shape.heads),
-          spans_(shape.positions() * shape.heads * offsets_) {
+          s_(shape.positions() * shape.heads * shape.rank),
+          spans_(shape.positions() * shape.heads * offsets_),
+          pulls_(shape.positions() * shape.heads * offsets_) {
         parallel_for(shape.positions(), mix_tile, [&](Index begin, Index end) {
-            const Scratch<T> y_hat(shape.rank);
+            const Scratch<T> y(shape.rank);
             for (Index position = begin; position < end; ++position)
-                for (Index head = 0; head < shape.heads; ++head) {
-                    const Index here = at(position, head);
-                    norms_.data()[here] = geometry.direct(geometry.state(position, head), v_hat(position, head));
-                    geometry.mix(position, head, v_hat(position, head), s(position, head), y_hat,
-                                 [&](std::size_t which, Span<T> span) {
-                                     spans_.data()[here * offsets_ + static_cast<Index>(which)] = span;
-                                 });
-                }
+                for (Index head = 0; head < shape.heads; ++head)
+                    geometry.mix(position, head, s(position, head), y, [&](std::size_t which, Span<T> span) {
+                        spans_.data()[pair(position, head, which)] = span;
+                    });
         });
     }
-    Vector<T> v_hat(Index position, Index head) const {
-        return {vectors_.data() + 2 * at(position, head) * shape_.rank, shape_.rank};
-    }
     Vector<T> s(Index position, Index head) const {
-        return {vectors_.data() + (2 * at(position, head) + 1) * shape_.rank, shape_.rank};
+        return {s_.data() + at(position, head) * shape_.rank, shape_.rank};
     }
-    T v_norm(Index position, Index head) const { return norms_.data()[at(position, head)]; }
     /// Of a valid offset.
     Span<T> span(Index position, Index head, std::size_t which) const {
-        return spans_.data()[at(position, head) * offsets_ + static_cast<Index>(which)];
+        return spans_.data()[pair(position, head, which)];
+    }
+    Pull<T>& pull(Index position, Index head, std::size_t which) const {
+        return pulls_.data()[pair(position, head, which)];
     }
 
 private:
     Index at(Index position, Index head) const { return position * shape_.heads + head; }
+    Index pair(Index position, Index head, std::size_t which) const {
+        return at(position, head) * offsets_ + static_cast<Index>(which);
+    }
 
     const MixShape& shape_;
     Index offsets_;
-    Scratch<T> vectors_, norms_;
+    Scratch<T> s_;
     Scratch<Span<T>> spans_;
+    Scratch<Pull<T>> pulls_;
 };
 
 }  // namespace detail

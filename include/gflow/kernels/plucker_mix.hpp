@@ -1,5 +1,6 @@
 #pragma once
 #include <gflow/core/scratch.hpp>
+#include <gflow/kernels/column_sums.hpp>
 #include <gflow/kernels/gemm.hpp>
 #include <gflow/kernels/mix_geometry.hpp>
 
@@ -12,13 +13,12 @@ namespace detail {
 template <class T>
 void mix_planes(const MixShape& shape, const MixGeometry<T>& geometry, Index begin, Index end, Matrix<T> p) {
     const Index r = shape.rank, planes = plucker_size(r);
-    const Scratch<T> space(3 * r);
-    const Vector<T> v_hat(space.data(), r), s(space.data() + r, r), y_hat(space.data() + 2 * r, r);
+    const Scratch<T> space(2 * r);
+    const Vector<T> s(space.data(), r), y(space.data() + r, r);
     for (Index position = begin; position < end; ++position)
         for (Index head = 0; head < shape.heads; ++head) {
-            geometry.direct(geometry.state(position, head), v_hat);
-            geometry.mix(position, head, v_hat, s, y_hat, [](std::size_t, Span<T>) {});
-            wedge<T>(s, v_hat, {p[position - begin].data() + head * planes, planes});
+            geometry.mix(position, head, s, y, [](std::size_t, Span<T>) {});
+            wedge<T>(s, geometry.v_hat(position, head), {p[position - begin].data() + head * planes, planes});
         }
 }
 
@@ -62,9 +62,36 @@ struct MixGradients {
 
 namespace detail {
 
-/// With q = Wᵀ dg and Q its antisymmetric matrix: a = Q v̂ = ∂s for each position; ∂w_Δ = ŷ_Δ·a; and the part of dz
-/// that a position gets as the later state:
-///     ∂v̂ = −Q s − Σ_Δ (u_Δ·v̂) ∂u_Δ,    ∂v = (∂v̂ − (v̂·∂v̂) v̂)/|v|
+/// The pairs of one position as the later state: ∂w_Δ = ŷ_Δ·a, what they pass to their partners, and their part of ∂v̂,
+///     dv −= Σ_Δ along_Δ ∂û_Δ,    ∂û_Δ = w_Δ (a − (ŷ_Δ·a) ŷ_Δ)/norm_Δ.
+/// As a·v̂ = v̂ᵀQv̂ = 0, ŷ·a is û·a/norm; and of ŷ the part along v̂ may be left out, which ∂v will not have.
+template <class T>
+void mix_backward_pairs(const MixShape& shape, const MixGeometry<T>& geometry, const MixStates<T>& states,
+                        Index position, Index head, Vector<const T> a, Vector<T> dv, Matrix<T> dweights) {
+    T along_a(0);
+    for (std::size_t which = 0; which < shape.offsets.size(); ++which) {
+        const Index offset = shape.offsets[which];
+        if (!shape.valid(position % shape.length, offset)) continue;
+        const auto [along, norm] = states.span(position, head, which);
+        Pull<T>& pull = states.pull(position, head, which);
+        pull = {T(0), T(0), along};
+        if (norm == T(0)) continue;
+        const Vector<const T> u_hat = geometry.v_hat(position - offset, head);
+        const T y_hat_a = vector(u_hat).dot(vector(a)) / norm;
+        if (dweights.data() != nullptr)
+            dweights[position][static_cast<Index>(which)] += offset < 0 ? -y_hat_a : y_hat_a;
+        pull.of_a = geometry.weight(position, which) / norm;
+        if (!shape.unit) continue;  // then y = u does not depend on v
+        pull.of_u = pull.of_a * y_hat_a / norm;
+        along_a += along * pull.of_a;
+        array(dv) += (along * pull.of_u) * array(u_hat);
+    }
+    array(dv) -= along_a * array(a);
+}
+
+/// With q = Wᵀ dg and Q its antisymmetric matrix: a = Q v̂ = ∂s for each position, and the part of dz that a position
+/// gets as the later state:
+///     ∂v̂ = −Q s − Σ_Δ along_Δ ∂û_Δ,    ∂v = (∂v̂ − (v̂·∂v̂) v̂)/|v|
 template <class T>
 void mix_backward_later(const MixShape& shape, const MixGeometry<T>& geometry, const MixStates<T>& states,
                         Matrix<const T> w, Matrix<const T> dg, Matrix<T> a, const MixGradients<T>& grad) {
@@ -72,72 +99,61 @@ void mix_backward_later(const MixShape& shape, const MixGeometry<T>& geometry, c
     packed_w.pack_on_all_threads(w);
     parallel_for(shape.positions(), mix_tile, [&](Index begin, Index end) {
         const Index rows = end - begin, r = shape.rank, planes = plucker_size(r);
-        const Scratch<T> memory(rows * shape.planes() + 3 * r);
+        const Scratch<T> memory(rows * shape.planes()), space(r);
         const Matrix<T> q = memory.rows(rows, shape.planes());
-        T* const space = q.data() + rows * q.cols();
-        const Vector<T> y_hat(space, r), du(space + r, r), dv(space + 2 * r, r);
+        const Vector<T> dv(space);
         multiply_packed<T>(dg.row_range(begin, end), packed_w, 0, q, Onto::overwrite);
         for (Index position = begin; position < end; ++position) {
             for (Index head = 0; head < shape.heads; ++head) {
                 const Vector<const T> q_head(q[position - begin].data() + head * planes, planes);
                 const Vector<T> a_head(a[position].data() + head * r, r);
-                const Vector<const T> v_hat = states.v_hat(position, head);
+                const Vector<const T> v_hat = geometry.v_hat(position, head);
                 antisymmetric_product<T>(q_head, v_hat, a_head);
                 antisymmetric_product<T>(q_head, states.s(position, head), dv);
                 array(dv) = -array(dv);
-                for (std::size_t which = 0; which < shape.offsets.size(); ++which) {
-                    const Index offset = shape.offsets[which];
-                    if (!shape.valid(position % shape.length, offset)) continue;
-                    const Span<T> span = states.span(position, head, which);
-                    if (span.norm == T(0)) continue;
-                    geometry.direction(geometry.state(position - offset, head), v_hat, span, y_hat);
-                    if (grad.dweights.data() != nullptr) {
-                        const T sign = offset < 0 ? T(-1) : T(1);
-                        grad.dweights[position][static_cast<Index>(which)] += sign * vector(y_hat).dot(vector(a_head));
-                    }
-                    if (!shape.unit) continue;  // then y = u does not depend on v
-                    geometry.pull_back(a_head, y_hat, span.norm, geometry.weight(position, which), du);
-                    array(dv) -= span.along * array(du);
-                }
-                const T v_norm = states.v_norm(position, head);
-                if (grad.dz.data() == nullptr || v_norm == T(0)) continue;
-                if (shape.unit) array(dv) = (array(dv) - vector(v_hat).dot(vector(dv)) * array(v_hat)) / v_norm;
+                mix_backward_pairs<T>(shape, geometry, states, position, head, a_head, dv, grad.dweights);
+                const T length = geometry.length(position, head);
+                if (grad.dz.data() == nullptr || length == T(0)) continue;
+                if (shape.unit) array(dv) = (array(dv) - vector(v_hat).dot(vector(dv)) * array(v_hat)) / length;
                 array(grad.dz[position].data() + head * r, r) += array(dv);
             }
         }
     });
 }
 
-/// The part of dz that a position gets as the partner of others: it collects ∂u = w_Δ (a − (ŷ·a) ŷ)/|y| from each of
-/// them, so that no two threads write to one place.
+/// The part of dz that a position gets as the partner of others: it collects ∂û from each of them, so that no two
+/// threads write to one place.  ∂u = ∂û/|u|.
 template <class T>
 void mix_backward_partner(const MixShape& shape, const MixGeometry<T>& geometry, const MixStates<T>& states,
                           Matrix<const T> a, Matrix<T> dz) {
     parallel_for(shape.positions(), mix_tile, [&](Index begin, Index end) {
         const Index r = shape.rank;
-        const Scratch<T> space(2 * r);
-        const Vector<T> y_hat(space.data(), r), du(space.data() + r, r);
-        for (Index position = begin; position < end; ++position) {
-            for (std::size_t which = 0; which < shape.offsets.size(); ++which) {
-                const Index offset = shape.offsets[which];
-                if (!shape.valid(position % shape.length, -offset)) continue;
-                const Index user = position + offset;
-                for (Index head = 0; head < shape.heads; ++head) {
-                    const Span<T> span = states.span(user, head, which);
-                    if (span.norm == T(0)) continue;
-                    geometry.direction(geometry.state(position, head), states.v_hat(user, head), span, y_hat);
-                    geometry.pull_back({a[user].data() + head * r, r}, y_hat, span.norm, geometry.weight(user, which),
-                                       du);
-                    array(dz[position].data() + head * r, r) += array(du);
+        const Scratch<T> space(r);
+        const Vector<T> du(space);
+        for (Index position = begin; position < end; ++position)
+            for (Index head = 0; head < shape.heads; ++head) {
+                const T length = geometry.length(position, head);
+                if (length == T(0)) continue;
+                T of_u(0);
+                array(du).setZero();
+                for (std::size_t which = 0; which < shape.offsets.size(); ++which) {
+                    const Index user = position + shape.offsets[which];
+                    if (!shape.valid(position % shape.length, -shape.offsets[which])) continue;
+                    const Pull<T> pull = states.pull(user, head, which);
+                    array(du) += pull.of_a * array(a[user].data() + head * r, r) +
+                                 (pull.of_u * pull.along) * array(geometry.v_hat(user, head));
+                    of_u += pull.of_u;
                 }
+                array(du) -= of_u * array(geometry.v_hat(position, head));
+                array(dz[position].data() + head * r, r) += array(du) / length;
             }
-        }
     });
 }
 
 /// dW += dgᵀ·(s∧v̂), the planes rebuilt a stretch of positions at a time.
 template <class T>
-void mix_backward_weight(const MixShape& shape, const MixStates<T>& states, Matrix<const T> dg, Matrix<T> dw) {
+void mix_backward_weight(const MixShape& shape, const MixGeometry<T>& geometry, const MixStates<T>& states,
+                         Matrix<const T> dg, Matrix<T> dw) {
     constexpr Index stretch = 512;  // 512 × 496 float32 are 1 MiB: they stay in the last-level cache
     const Index planes = plucker_size(shape.rank);
     const Scratch<T> memory(std::min(stretch, shape.positions()) * shape.planes());
@@ -147,7 +163,7 @@ void mix_backward_weight(const MixShape& shape, const MixStates<T>& states, Matr
         parallel_for(end - begin, mix_tile / 4, [&](Index first, Index last) {
             for (Index i = first; i < last; ++i)
                 for (Index head = 0; head < shape.heads; ++head)
-                    wedge<T>(states.s(begin + i, head), states.v_hat(begin + i, head),
+                    wedge<T>(states.s(begin + i, head), geometry.v_hat(begin + i, head),
                              {p[i].data() + head * planes, planes});
         });
         gemm<T>(transposed(dg.row_range(begin, end)), p, dw, Onto::add);
@@ -169,8 +185,8 @@ void plucker_mix_backward(const MixShape& shape, Matrix<const T> z, Matrix<const
         detail::mix_backward_later<T>(shape, geometry, states, w, dg, a_rows, grad);
         if (grad.dz.data() != nullptr) detail::mix_backward_partner<T>(shape, geometry, states, a_rows, grad.dz);
     }
-    if (grad.dw.data() != nullptr) detail::mix_backward_weight<T>(shape, states, dg, grad.dw);
-    if (grad.db.data() != nullptr) add_column_sums<T>(dg, grad.db);
+    if (grad.dw.data() != nullptr) detail::mix_backward_weight<T>(shape, geometry, states, dg, grad.dw);
+    if (grad.db.data() != nullptr) column_sums<T>(dg, grad.db);
 }
 
 #if defined(GFLOW_EXTERN_TEMPLATES)

@@ -107,7 +107,7 @@ inline Tensor plucker_mix(const Tensor& z, const Tensor& weight, const Tensor& b
                                                                           : none,
                                                             d.needed(1) ? write_rows<T>(d[1]) : none,
                                                             d.needed(2) ? write<T>(d[2]) : Vector<T>(nullptr, 0)});
-                          if (summed) kernels::add_column_sums(read_rows<T>(each), write<T>(d[3]));
+                          if (summed) kernels::column_sums<T>(read_rows<T>(each), write<T>(d[3]));
                       });
                   });
 }
