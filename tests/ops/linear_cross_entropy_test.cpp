@@ -152,5 +152,7 @@ TEST_CASE("linear_cross_entropy names what does not fit") {
                         Catch::Contains("target=4, position=[1]"));
     REQUIRE_THROWS_AS(linear_cross_entropy(h, w, from_vector<Index>({1})), shape_error);
     REQUIRE_THROWS_AS(linear_cross_entropy(h, zeros({4, 2}), from_vector<Index>({1, 2})), shape_error);
+    REQUIRE_THROWS_WITH(linear_cross_entropy(zeros({2, 0}), zeros({4, 0}), from_vector<Index>({1, 2})),
+                        Catch::Contains("a state must have a number or more"));
     REQUIRE_THROWS_AS(linear_cross_entropy(h, w, zeros({2})), dtype_error);
 }

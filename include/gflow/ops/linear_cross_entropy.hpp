@@ -19,6 +19,7 @@ inline Tensor linear_cross_entropy(const Tensor& h, const Tensor& weight, const 
     detail::require_pair(op, h, weight);
     require(weight.rank() == 2 && h.rank() >= 1 && h.size(-1) == weight.size(1) && weight.size(0) >= 1, op,
             "h must end in the weight's input size", {{"h", h}, {"weight", weight}});
+    require(weight.size(1) >= 1, op, "a state must have a number or more", {{"h", h}, {"weight", weight}});
     Shape expected;
     for (Index axis = 0; axis + 1 < h.rank(); ++axis) expected.push_back(h.size(axis));
     require(targets.defined() && targets.shape() == expected, op,
