@@ -71,8 +71,8 @@ TEST_CASE("linear_cross_entropy keeps its digits however far a few logits rise a
         INFO("above " << above);
         Tensor h = randn({rows, d}), w = randn({classes, d});
         for (Index i = 0; i < rows; ++i) h.mutable_data<float>()[i * d] = 1;
-        for (Index j = 0; j < classes;
-             ++j)  // no round number, so that they are not among a sample of evenly spaced ones
+        // At no round numbers, so that they are not among a sample of evenly spaced classes.
+        for (Index j = 0; j < classes; ++j)
             w.mutable_data<float>()[j * d] = static_cast<float>(j % 97 == 41 ? above : 0);
         Tensor h1 = clone(h).set_requires_grad(), w1 = clone(w).set_requires_grad();
         Tensor h2 = to(h, float64).set_requires_grad(), w2 = to(w, float64).set_requires_grad();
