@@ -10,10 +10,12 @@
 #define EIGEN_NO_CUDA
 #endif
 
+#include <gflow/config/intrinsics.hpp>
+
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // g++ 12 raises these inside AVX-512 intrinsics
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wstringop-overread"
 #endif

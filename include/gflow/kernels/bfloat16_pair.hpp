@@ -1,13 +1,10 @@
 #pragma once
+#include <gflow/config/intrinsics.hpp>
 #include <gflow/config/isa.hpp>
 #include <gflow/kernels/micro_kernel.hpp>
 
 #include <bit>
 #include <cstdint>
-
-#if defined(__AVX512BF16__)
-#include <immintrin.h>
-#endif
 
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {

@@ -1,4 +1,5 @@
 #pragma once
+#include <gflow/config/intrinsics.hpp>
 #include <gflow/config/isa.hpp>
 #include <gflow/core/parallel.hpp>
 #include <gflow/core/random.hpp>
@@ -8,10 +9,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
 
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {
