@@ -54,7 +54,8 @@ template <class T>
 void blend_backward(Vector<const T> gate_logits, Vector<const T> h, Vector<const T> g, Vector<const T> dy,
                     BlendGradient<T> da, BlendGradient<T> dh, BlendGradient<T> dg) {
     detail::for_each_piece(dy.size(), [&](Index first, Index count) {
-        T memory[detail::blend_piece];
+        // Aligned, so that the address of the stack does not decide which elements Eigen computes one by one.
+        alignas(64) T memory[detail::blend_piece];
         auto alpha = array(memory, count);
         alpha = detail::gate(array(gate_logits.data() + first, count));
         const auto grad = array(dy.data() + first, count);
