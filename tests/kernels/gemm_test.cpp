@@ -64,7 +64,8 @@ TEST_CASE("gemm cuts the result into tiles, whatever the shape") {
         return plan.down(m) * plan.across(n);
     };
     REQUIRE(pieces(4, 3, 2) == 1);
-    for (const auto& [m, depth, n] : {std::tuple<Index, Index, Index>{700, 40, 130}, {128, 1200, 128}, {20, 300, 2000}}) {
+    for (const auto& [m, depth, n] :
+         {std::tuple<Index, Index, Index>{700, 40, 130}, {128, 1200, 128}, {20, 300, 2000}}) {
         REQUIRE(pieces(m, depth, n) >= 8);
         expect_product<float>(m, depth, n);
         expect_product<double>(n, depth, m);
