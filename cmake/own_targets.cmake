@@ -6,8 +6,8 @@ function(gflow_own target)
     # g++ 12 sees copies that overlap in the standard library's own strings, now here, now there.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
     # A precompiled header of g++ 12 forgets the pragmas of config/intrinsics.hpp.
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>
-                           $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+    set(forgetful $<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:PRECOMPILE_HEADERS_REUSE_FROM>>>)
+    target_compile_options(${target} PRIVATE $<${forgetful}:-Wno-uninitialized> $<${forgetful}:-Wno-maybe-uninitialized>)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
 endfunction()
 

@@ -8,7 +8,18 @@
 using namespace gflow;
 using namespace gflow::test;
 
-namespace {}
+namespace {
+
+/// Gradient of a sum of blends in the gate, computed with the stack so many bytes lower.
+[[gnu::noinline]] Tensor gate_gradient(const Tensor& gate, const Tensor& h, const Tensor& g, std::size_t bytes) {
+    auto* gap = static_cast<volatile char*>(__builtin_alloca(bytes));
+    gap[0] = 0;
+    Tensor a = clone(gate).set_requires_grad();
+    backward(blend(a, h, g), h);
+    return a.grad();
+}
+
+}  // namespace
 
 TEST_CASE("blend") {
     SECTION("values and gradients") {
@@ -67,6 +78,12 @@ TEST_CASE("blend") {
     }
     SECTION("any number of threads gives the same bits") {
         expect_same_on_any_thread_count(blend, randn({100'003}), randn({100'003}), randn({100'003}));
+    }
+    SECTION("the bits do not depend on where the stack lies") {
+        const Tensor a = randn({1000}), h = randn({1000}), g = randn({1000});
+        const std::vector<float> expected = gate_gradient(a, h, g, 16).to_vector<float>();
+        for (const std::size_t bytes : {32U, 48U, 64U, 80U})
+            CHECK(gate_gradient(a, h, g, bytes).to_vector<float>() == expected);
     }
     SECTION("agrees with PyTorch") { expect_golden("blend", blend); }
     SECTION("bad input") {

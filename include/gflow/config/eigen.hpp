@@ -15,8 +15,6 @@
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wstringop-overread"
 #endif
 #endif

@@ -13,9 +13,9 @@ inline std::atomic<DType> matmul_precision{DType::float32};
 /// What float32 matrix products multiply: float32, or float32 rounded to bfloat16. They add up in float32 either way.
 inline DType float32_matmul_precision() { return detail::matmul_precision.load(std::memory_order_relaxed); }
 
-/// Sets it for all threads, for the products that begin after it. bfloat16 keeps 8 bits of each operand and takes half
-/// the time where the processor has a dot product of them. Tensors, parameters, gradients and every sum stay float32;
-/// products with fewer than 8 rows, columns or terms stay so too.
+/// Sets it for all threads, for the products that begin after it. bfloat16 keeps 8 bits of each operand; whether it
+/// takes less time depends on the processor's dot product of them (docs/performance.md). Tensors, parameters, gradients
+/// and every sum stay float32; products with fewer than 8 rows, columns or terms stay so too.
 /// @throws dtype_error unless precision is float32 or bfloat16
 inline void set_float32_matmul_precision(DType precision) {
     require<dtype_error>(precision == float32 || precision == bfloat16, "set_float32_matmul_precision",
