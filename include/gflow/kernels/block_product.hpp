@@ -1,4 +1,5 @@
 #pragma once
+#include <gflow/kernels/amx_block.hpp>
 #include <gflow/kernels/micro_kernel.hpp>
 #include <gflow/kernels/micro_tile.hpp>
 #include <gflow/kernels/pack_panels.hpp>
@@ -78,6 +79,11 @@ template <class T, class Operand = T>
 inline constexpr MicroKernel<T, Operand> own_micro_kernel{micro_rows,          MicroTile<T>::cols,
                                                           reads_rows_in_place, pack_left<Operand>,
                                                           pack_right<Operand>, multiply_block<T, Operand>};
+#if defined(__AMX_BF16__)
+template <>
+inline constexpr MicroKernel<float, Bfloat16Pair> own_micro_kernel<float, Bfloat16Pair>{
+    micro_rows, MicroTile<float>::cols, false, pack_amx_left, pack_right<Bfloat16Pair>, multiply_amx_block};
+#endif
 
 }  // namespace detail
 
