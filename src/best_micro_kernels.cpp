@@ -2,6 +2,7 @@
 #include "micro_kernels.hpp"
 
 #include <gflow/core/errors.hpp>
+#include <gflow/kernels/amx_permission.hpp>
 #include <gflow/kernels/micro_kernels.hpp>
 
 #include <array>
@@ -17,14 +18,14 @@ struct Candidate {
 };
 
 /// From the least to the best; a processor that has one has all those before it.
-std::array<Candidate, 4> candidates() {
+std::array<Candidate, 5> candidates() {
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     const bool avx512_bf16 = avx512 && __builtin_cpu_supports("avx512bf16");
     return {Candidate{compiled::baseline, true}, Candidate{compiled::avx2, avx2}, Candidate{compiled::avx512, avx512},
-            Candidate{compiled::avx512_bf16, avx512_bf16}};
+            Candidate{compiled::avx512_bf16, avx512_bf16}, Candidate{compiled::amx_bf16, avx512_bf16 && may_use_amx()}};
 }
 
 }  // namespace
@@ -38,7 +39,8 @@ const MicroKernels& best_micro_kernels() {
         if (candidate.kernels.instruction_set == most) return *best;
     }
     require<usage_error>(most.empty(), "best_micro_kernels",
-                         "GFLOW_MAX_ISA must be baseline, avx2, avx512 or avx512_bf16", {{"GFLOW_MAX_ISA", most}});
+                         "GFLOW_MAX_ISA must be baseline, avx2, avx512, avx512_bf16 or amx_bf16",
+                         {{"GFLOW_MAX_ISA", most}});
     return *best;
 }
 

@@ -4,6 +4,6 @@
 
 namespace gflow::kernels::compiled {
 
-extern const MicroKernels baseline, avx2, avx512, avx512_bf16;
+extern const MicroKernels baseline, avx2, avx512, avx512_bf16, amx_bf16;
 
 }  // namespace gflow::kernels::compiled

@@ -179,8 +179,12 @@ TEST_CASE("a B whose rows lie like panels is read where it lies, by an A in rows
 }
 
 TEST_CASE("in bfloat16 gemm is the product of the rounded factors, added up in float32") {
-    for (const auto& [m, depth, n] :
-         {std::tuple<Index, Index, Index>{8, 8, 8}, {17, 9, 33}, {150, 301, 40}, {20, 700, 1100}})
+    for (const auto& [m, depth, n] : {std::tuple<Index, Index, Index>{8, 8, 8},
+                                      {17, 9, 33},
+                                      {150, 301, 40},
+                                      {20, 700, 1100},
+                                      {29, 64, 95},
+                                      {600, 47, 600}})
         for (const bool ta : {false, true})
             for (const bool tb : {false, true}) {
                 INFO("m " << m << ", depth " << depth << ", n " << n << ", transposed " << ta << tb);
@@ -193,6 +197,11 @@ TEST_CASE("in bfloat16 gemm is the product of the rounded factors, added up in f
                 kernels::gemm<float>({read_rows<float>(a), ta}, {read_rows<float>(b), tb}, write_rows<float>(c));
                 const Tolerance tolerance{1e-5 * std::sqrt(static_cast<double>(depth)), 0};
                 expect_close(to(c, float64), expected, tolerance);
+                kernels::gemm<float>({read_rows<float>(a), ta}, {read_rows<float>(b), tb}, write_rows<float>(c),
+                                     Onto::add);
+                Tensor twice = clone(expected);
+                for (double& x : write<double>(twice)) x *= 2;
+                expect_close(to(c, float64), twice, {2 * tolerance.absolute, 0});
                 double change = 0;
                 for (Index i = 0; i < c.numel(); ++i)
                     change = std::max(change, std::abs(unrounded.data<double>()[i] - expected.data<double>()[i]));
@@ -209,13 +218,23 @@ TEST_CASE("in bfloat16 NaN and infinity reach the result, and float64 products s
     expect_product<double>(20, 30, 40);
 }
 
-TEST_CASE("gemm leaves what lies beside the result alone") {
+namespace {
+
+void expect_the_rest_untouched() {
     const Tensor a = randn({30, 20}), b = randn({20, 10});
     Tensor wide = full({30, 25}, 3);
     kernels::gemm<float>(read_rows<float>(a), read_rows<float>(b), write_rows<float>(wide).col_range(4, 14));
     for (Index row = 0; row < 30; ++row)
         for (Index col = 0; col < 25; ++col)
             if (col < 4 || col >= 14) REQUIRE(wide.data<float>()[row * 25 + col] == 3.0F);
+}
+
+}  // namespace
+
+TEST_CASE("gemm leaves what lies beside the result alone") {
+    expect_the_rest_untouched();
+    const InBfloat16 scope;
+    expect_the_rest_untouched();
 }
 
 TEST_CASE("a depth of 0 gives zeros, or changes nothing") {

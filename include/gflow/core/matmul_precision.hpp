@@ -14,23 +14,13 @@ inline std::atomic<DType> matmul_precision{DType::float32};
 inline DType float32_matmul_precision() { return detail::matmul_precision.load(std::memory_order_relaxed); }
 
 /// Sets it for all threads, for the products that begin after it. bfloat16 keeps 8 bits of each operand; whether it
-/// takes less time depends on the processor's dot product of them (docs/performance.md). Tensors, parameters, gradients
+/// takes less time depends on the processor (docs/performance.md). Tensors, parameters, gradients
 /// and every sum stay float32; products with fewer than 8 rows, columns or terms stay so too.
 /// @throws dtype_error unless precision is float32 or bfloat16
 inline void set_float32_matmul_precision(DType precision) {
     require<dtype_error>(precision == float32 || precision == bfloat16, "set_float32_matmul_precision",
                          "float32 products multiply float32 or bfloat16", {{"precision", name_of(precision)}});
     detail::matmul_precision.store(precision, std::memory_order_relaxed);
-}
-
-/// Whether this code was compiled for a processor with a dot product of bfloat16 (AVX512-BF16). Without one, bfloat16
-/// gives the same results at less than the speed of float32.
-constexpr bool has_bfloat16_dot_product() {
-#if defined(__AVX512BF16__)
-    return true;
-#else
-    return false;
-#endif
 }
 
 }  // namespace gflow

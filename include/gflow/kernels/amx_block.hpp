@@ -3,21 +3,23 @@
 /// of 16 rows × 64 bytes, and an instruction that multiplies two of them. There it is an order of magnitude faster than
 /// the vector dot product, which is slower than float32.
 #include <gflow/config/intrinsics.hpp>
+#include <gflow/config/isa.hpp>
 #include <gflow/kernels/micro_kernel.hpp>
 #include <gflow/kernels/micro_tile.hpp>
+#include <gflow/kernels/pack_pairs.hpp>
 #include <gflow/kernels/transpose_lanes.hpp>
 
 #include <algorithm>
 #include <cstring>
 
-#if defined(__AMX_BF16__)
+#if defined(GFLOW_HAS_AMX)
 
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {
 namespace detail {
 
 /// Pairs along the depth that one instruction multiplies, and columns of a tile of C or B.
-inline constexpr Index amx_step = 16, amx_cols = 16;
+inline constexpr Index amx_step = 16, amx_cols = 16, amx_tile_cols = 2 * amx_cols;
 
 /// The shapes of the tile registers as the processor reads them (Intel 64 and IA-32 Architectures Software Developer's
 /// Manual, LDTILECFG): 0 … 3 are C, 4 and 5 are A, 6 and 7 are B, for products that are `step` pairs deep.
@@ -55,7 +57,7 @@ struct AmxTiles {
     const Bfloat16Pair* b;  // rows of pairs, `b_row` apart
     Index b_row;
 
-    /// C = or += A·B.  c: [panels · micro_rows, 2 · amx_cols], rows `c_row` apart.
+    /// C = or += A·B.  c: [panels · micro_rows, amx_tile_cols], rows `c_row` apart.
     template <int panels>
     void multiply(float* c, Index c_row, bool add) const {
         const auto c_bytes = static_cast<std::size_t>(c_row) * sizeof(float);
@@ -98,13 +100,13 @@ struct AmxTiles {
 
     /// The same for a C that the tiles may overhang: it is computed beside.
     void multiply_part(Matrix<float> c, bool add) const {
-        float whole[2 * micro_rows][2 * amx_cols] = {};
+        float whole[2 * micro_rows][amx_tile_cols] = {};
         for (Index i = 0; add && i < c.rows(); ++i) std::copy_n(c[i].data(), c.cols(), whole[i]);
         finish_writes();
         if (c.rows() > micro_rows)
-            multiply<2>(whole[0], 2 * amx_cols, add);
+            multiply<2>(whole[0], amx_tile_cols, add);
         else
-            multiply<1>(whole[0], 2 * amx_cols, add);
+            multiply<1>(whole[0], amx_tile_cols, add);
         for (Index i = 0; i < c.rows(); ++i) std::copy_n(whole[i], c.cols(), c[i].data());
     }
 };
@@ -112,7 +114,7 @@ struct AmxTiles {
 /// The steps of the depth that begin at pair `begin`, all of them `step` pairs deep.
 inline void multiply_amx_steps(const BlockProduct<float, Bfloat16Pair>& block, Index begin, Index steps, Index step,
                                bool add) {
-    constexpr Index height = 2 * micro_rows, width = 2 * amx_cols;
+    constexpr Index height = 2 * micro_rows, width = amx_tile_cols;
     const Index a_panel = block.depth * micro_rows + panel_gap<Bfloat16Pair>;
     const Matrix<float> c = block.c;
     AmxShapes(step).load();
@@ -144,34 +146,53 @@ inline void multiply_amx_steps(const BlockProduct<float, Bfloat16Pair>& block, I
     _tile_release();
 }
 
-/// Packs at most micro_rows lines that are columns in memory, for one step of the depth.
-inline void pack_amx_columns(Matrix<const Bfloat16Pair> columns, Bfloat16Pair* out) {
+/// Packs lines that are columns in memory.
+inline void pack_amx_columns(Matrix<const float> stored, Bfloat16Pair* out, Index panel) {
+    constexpr Index lines = rounded_pairs / amx_step / micro_rows * micro_rows;
     using Lanes = MicroTile<Bfloat16Pair>::Lanes;
-    Lanes square[amx_step] = {};
-    const Index step = columns.rows(), lines = columns.cols();
-    for (Index k = 0; k < step; ++k) std::memcpy(&square[k], columns[k].data(), static_cast<std::size_t>(lines) * 4);
-    transpose_lanes<amx_step>(square);
-    for (Index i = 0; i < lines; ++i) std::memcpy(out + i * step, &square[i], static_cast<std::size_t>(step) * 4);
+    Bfloat16Pair memory[amx_step * (lines + amx_cols)] = {};  // the last square reads beyond its lines
+    for (Index line = 0; line < stored.cols(); line += lines)
+        for (Index k = 0; k < stored.rows(); k += 2 * amx_step) {
+            const Matrix<const float> part = stored.row_range(k, std::min(k + 2 * amx_step, stored.rows()))
+                                                 .col_range(line, std::min(line + lines, stored.cols()));
+            const Index step = (part.rows() + 1) / 2;
+            const Matrix<Bfloat16Pair> rounded(memory, step, part.cols(), lines + amx_cols);
+            round_row_pairs(part, rounded);
+            Bfloat16Pair* tile = out + line / micro_rows * panel + k / 2 * micro_rows;
+            for (Index first = 0; first < part.cols(); first += micro_rows, tile += panel) {
+                Lanes square[amx_step] = {};
+                for (Index p = 0; p < step; ++p) std::memcpy(&square[p], rounded[p].data() + first, sizeof(Lanes));
+                transpose_lanes<amx_step>(square);
+                for (Index i = 0; i < std::min(micro_rows, part.cols() - first); ++i)
+                    std::memcpy(tile + i * step, &square[i], static_cast<std::size_t>(step) * sizeof(Bfloat16Pair));
+            }
+        }
 }
 
-/// pack_left for pairs of bfloat16: a panel is, for each step of the depth, the tile of A as it goes into its register.
-[[gnu::flatten]] inline void pack_amx_left(Matrix<const Bfloat16Pair> stored, bool crossed, Bfloat16Pair* out,
-                                           Index panel) {
-    const Index lines = crossed ? stored.cols() : stored.rows(), depth = crossed ? stored.rows() : stored.cols();
-    for (Index first = 0; first < lines; first += micro_rows, out += panel) {
-        const Index last = std::min(first + micro_rows, lines);
-        if (last - first < micro_rows) std::fill_n(out, depth * micro_rows, Bfloat16Pair(0));
-        for (Index k = 0; k < depth; k += amx_step) {
-            const Index end = std::min(k + amx_step, depth);
-            Bfloat16Pair* tile = out + k * micro_rows;
-            if (crossed)
-                pack_amx_columns(stored.row_range(k, end).col_range(first, last), tile);
+/// Packs lines that are rows in memory.
+inline void pack_amx_rows(Matrix<const float> stored, Bfloat16Pair* out, Index panel) {
+    constexpr Index ahead = 2;  // lines that are asked for early: worth 5 % of a training step
+    for (Index line = 0; line < stored.rows(); ++line) {
+        Bfloat16Pair* first_tile = out + line / micro_rows * panel;
+        for (Index k = 0; k < stored.cols(); k += 2 * amx_step) {
+            const float* from = stored[line].data() + k;
+            const Index size = std::min(2 * amx_step, stored.cols() - k), step = (size + 1) / 2;
+            if (line + ahead < stored.rows()) ask_for(from + ahead * stored.stride(), size);
+            Bfloat16Pair* to = first_tile + k / 2 * micro_rows + line % micro_rows * step;
+            if (size == 2 * amx_step)
+                round_pairs(from, 2 * amx_step, to);
             else
-                for (Index i = first; i < last; ++i)
-                    std::memcpy(tile + (i - first) * (end - k), stored[i].data() + k,
-                                static_cast<std::size_t>(end - k) * sizeof(Bfloat16Pair));
+                round_pairs(from, size, to);
         }
     }
+}
+
+/// pack_pairs for the left factor: a panel is, for each step of the depth, the tile of A as it goes into its register.
+[[gnu::flatten]] inline void pack_amx_left(Matrix<const float> stored, bool crossed, Bfloat16Pair* out, Index panel) {
+    const Index lines = crossed ? stored.cols() : stored.rows(), depth = crossed ? stored.rows() : stored.cols();
+    if (const Index whole = lines / micro_rows * micro_rows; whole < lines)
+        std::fill_n(out + whole / micro_rows * panel, (depth + 1) / 2 * micro_rows, Bfloat16Pair(0));
+    crossed ? pack_amx_columns(stored, out, panel) : pack_amx_rows(stored, out, panel);
 }
 
 }  // namespace detail

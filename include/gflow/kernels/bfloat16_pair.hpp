@@ -19,23 +19,35 @@ inline std::uint32_t rounded_half(float value) {
 }
 inline Bfloat16Pair pair_of(float first, float second) { return rounded_half(first) | rounded_half(second) << 16U; }
 
-/// Rounds a block of a factor: out is the block with pairs where two neighbours along the depth were, stored as it is
-/// (depth last, or first where `depth_is_rows`). An odd depth is filled up with 0.
-inline void round_to_pairs(Matrix<const float> block, bool depth_is_rows, Matrix<Bfloat16Pair> out) {
-    const Index depth = depth_is_rows ? block.rows() : block.cols();
-    if (depth_is_rows) {
-        for (Index p = 0; p < out.rows(); ++p) {
-            const float* first = block[2 * p].data();
-            const float* second = 2 * p + 1 < depth ? block[2 * p + 1].data() : nullptr;
-            for (Index j = 0; j < out.cols(); ++j) out[p][j] = pair_of(first[j], second == nullptr ? 0.0F : second[j]);
+/// Asks for numbers that are soon rounded: their lines lie on pages of their own, across which the processor does not
+/// look ahead.
+inline void ask_for(const float* numbers, Index size) {
+    constexpr Index line_of_cache = 16;
+    for (Index j = 0; j < size; j += line_of_cache) __builtin_prefetch(numbers + j);
+}
+
+/// Rounds a line whose numbers follow each other along the depth. An odd one is paired with 0.
+inline void round_pairs(const float* line, Index size, Bfloat16Pair* out) {
+    for (Index p = 0; p < size / 2; ++p) out[p] = pair_of(line[2 * p], line[2 * p + 1]);
+    if (size % 2 == 1) out[size / 2] = pair_of(line[size - 1], 0.0F);
+}
+
+/// Rounds rows that follow each other along the depth, two to one. An odd one is paired with 0.
+inline void round_row_pairs(Matrix<const float> rows, Matrix<Bfloat16Pair> out) {
+    constexpr Index ahead = 4;
+    const Index pairs = rows.rows() / 2;
+    for (Index p = 0; p < pairs; ++p) {
+        const float *first = rows[2 * p].data(), *second = rows[2 * p + 1].data();
+        if (2 * p + ahead + 1 < rows.rows()) {
+            ask_for(rows[2 * p + ahead].data(), rows.cols());
+            ask_for(rows[2 * p + ahead + 1].data(), rows.cols());
         }
-        return;
+        Bfloat16Pair* to = out[p].data();
+        for (Index j = 0; j < rows.cols(); ++j) to[j] = pair_of(first[j], second[j]);
     }
-    for (Index i = 0; i < out.rows(); ++i) {
-        const float* row = block[i].data();
-        for (Index p = 0; p < depth / 2; ++p) out[i][p] = pair_of(row[2 * p], row[2 * p + 1]);
-        if (depth % 2 == 1) out[i][depth / 2] = pair_of(row[depth - 1], 0.0F);
-    }
+    if (rows.rows() % 2 == 0) return;
+    const float* last = rows[2 * pairs].data();
+    for (Index j = 0; j < rows.cols(); ++j) out[pairs][j] = pair_of(last[j], 0.0F);
 }
 
 /// sum + the products of a pair with each of a vector of pairs. The one place that needs an intrinsic.

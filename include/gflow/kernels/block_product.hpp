@@ -2,9 +2,11 @@
 #include <gflow/kernels/amx_block.hpp>
 #include <gflow/kernels/micro_kernel.hpp>
 #include <gflow/kernels/micro_tile.hpp>
+#include <gflow/kernels/pack_pairs.hpp>
 #include <gflow/kernels/pack_panels.hpp>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace gflow::kernels {
 inline namespace GFLOW_ISA {
@@ -46,7 +48,7 @@ private:
     Index share_;
 };
 
-/// The product of a block, tile by tile. Flattened, as pack_left and pack_right: a unit that is compiled for one
+/// The product of a block, tile by tile. Flattened, as pack_operands: a unit that is compiled for one
 /// instruction set must not leave functions behind that units compiled for another would use.
 template <class T, class Operand>
 [[gnu::flatten]] void multiply_block(const BlockProduct<T, Operand>& block) {
@@ -66,31 +68,42 @@ template <class T, class Operand>
     }
 }
 
-template <class Operand>
-[[gnu::flatten]] void pack_left(Matrix<const Operand> stored, bool crossed, Operand* out, Index panel) {
-    pack_panels<micro_rows>(stored, crossed, out, panel);
-}
-template <class Operand>
-[[gnu::flatten]] void pack_right(Matrix<const Operand> stored, bool crossed, Operand* out, Index panel) {
-    pack_panels<MicroTile<Operand>::cols>(stored, crossed, out, panel);
+template <Index Width, class T, class Operand>
+[[gnu::flatten]] void pack_operands(Matrix<const T> stored, bool crossed, Operand* out, Index panel) {
+    if constexpr (std::is_same_v<T, Operand>)
+        pack_panels<Width>(stored, crossed, out, panel);
+    else
+        pack_pairs<Width>(stored, crossed, out, panel);
 }
 
 template <class T, class Operand = T>
-inline constexpr MicroKernel<T, Operand> own_micro_kernel{micro_rows,          MicroTile<T>::cols,
-                                                          reads_rows_in_place, pack_left<Operand>,
-                                                          pack_right<Operand>, multiply_block<T, Operand>};
-#if defined(__AMX_BF16__)
-template <>
-inline constexpr MicroKernel<float, Bfloat16Pair> own_micro_kernel<float, Bfloat16Pair>{
-    micro_rows, MicroTile<float>::cols, false, pack_amx_left, pack_right<Bfloat16Pair>, multiply_amx_block};
+inline constexpr MicroKernel<T, Operand> vector_micro_kernel{micro_rows,
+                                                             MicroTile<T>::cols,
+                                                             reads_rows_in_place&& std::is_same_v<T, Operand>,
+                                                             pack_operands<micro_rows, T, Operand>,
+                                                             pack_operands<MicroTile<T>::cols, T, Operand>,
+                                                             multiply_block<T, Operand>};
+
+#if defined(GFLOW_HAS_AMX)
+inline constexpr MicroKernel<float, Bfloat16Pair> amx_micro_kernel{
+    micro_rows,        amx_tile_cols, false, pack_amx_left, pack_operands<amx_tile_cols, float, Bfloat16Pair>,
+    multiply_amx_block};
 #endif
 
 }  // namespace detail
 
-/// The micro-kernels of the instruction set that this unit is compiled for.
-inline constexpr MicroKernels own_micro_kernels{isa_name, detail::own_micro_kernel<float>,
-                                                detail::own_micro_kernel<double>,
-                                                detail::own_micro_kernel<float, Bfloat16Pair>};
+/// The micro-kernels of the vector instructions that this unit is compiled for.
+inline constexpr MicroKernels vector_micro_kernels{vector_isa_name, detail::vector_micro_kernel<float>,
+                                                   detail::vector_micro_kernel<double>,
+                                                   detail::vector_micro_kernel<float, Bfloat16Pair>};
+
+#if defined(GFLOW_HAS_AMX)
+/// The same, but pairs of bfloat16 are multiplied by AMX. For a process that may_use_amx().
+inline constexpr MicroKernels own_micro_kernels{isa_name, detail::vector_micro_kernel<float>,
+                                                detail::vector_micro_kernel<double>, detail::amx_micro_kernel};
+#else
+inline constexpr const MicroKernels& own_micro_kernels = vector_micro_kernels;
+#endif
 
 }  // namespace GFLOW_ISA
 }  // namespace gflow::kernels

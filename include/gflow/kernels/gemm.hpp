@@ -113,7 +113,8 @@ void gemm_both_packed(const GemmPlan& plan, Factor<T> a, const PackedFactor<T>& 
 template <class T, class Finish>
 void gemm(Factor<T> a, const PackedFactor<T>& b, Matrix<T> c, Onto onto, Finish&& finish) {
     const detail::GemmPlan plan = detail::plan_gemm<T>(c.rows(), c.cols(), a.cols());
-    if ((a.transposed || b.pairs()) && plan.across(c.cols()) > 1) return detail::gemm_both_packed(plan, a, b, c, onto, finish);
+    if ((a.transposed || b.pairs()) && plan.across(c.cols()) > 1)
+        return detail::gemm_both_packed(plan, a, b, c, onto, finish);
     detail::for_each_tile(plan, c, [&](Index row, Index row_end, Index col, Index col_end) {
         const Matrix<T> tile = c.row_range(row, row_end).col_range(col, col_end);
         multiply_packed(a.row_range(row, row_end), b, col, tile, onto);

@@ -32,11 +32,11 @@ struct BlockProduct {
 /// in which that tile reads its factors, and the loops over them.
 template <class T, class Operand = T>
 struct MicroKernel {
-    /// Copies lines of a factor into panels: see pack_panels.
-    using Pack = void(Matrix<const Operand> stored, bool crossed, Operand* out, Index panel);
+    /// Copies lines of a factor into panels: see pack_panels and pack_pairs.
+    using Pack = void(Matrix<const T> stored, bool crossed, Operand* out, Index panel);
 
     Index rows, cols;              // of the tile
-    bool reads_rows_in_place;      // whether A is read where it lies if it lies row by row
+    bool reads_rows_in_place;      // whether A is read where it lies if it lies row by row; never if Operand is not T
     Pack *pack_left, *pack_right;  // panels of `rows` rows of A, of `cols` columns of B
     void (*multiply)(const BlockProduct<T, Operand>&);
 };

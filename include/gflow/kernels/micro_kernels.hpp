@@ -3,9 +3,11 @@
 #include <gflow/config/isa.hpp>
 #include <gflow/kernels/micro_kernel.hpp>
 #else
+#include <gflow/kernels/amx_permission.hpp>
 #include <gflow/kernels/block_product.hpp>
 #endif
 
+#include <string_view>
 #include <type_traits>
 
 namespace gflow::kernels {
@@ -25,6 +27,9 @@ inline const MicroKernels& micro_kernels() {
 #if defined(GFLOW_COMPILED_KERNELS)
     static const MicroKernels& best = best_micro_kernels();
     return best;
+#elif defined(GFLOW_HAS_AMX)
+    static const MicroKernels& best = may_use_amx() ? own_micro_kernels : vector_micro_kernels;
+    return best;
 #else
     return own_micro_kernels;
 #endif
@@ -41,8 +46,12 @@ const MicroKernel<T, Operand>& micro_kernel() {
         return micro_kernels().float32;
 }
 
-/// The instruction set of matrix products: "baseline", "avx2", "avx512" or "avx512_bf16".
+/// The instruction set of matrix products: "baseline", "avx2", "avx512", "avx512_bf16" or
+/// "amx_bf16".
 inline const char* instruction_set() { return micro_kernels().instruction_set; }
+
+/// Whether it multiplies bfloat16. Elsewhere bfloat16 products give the same numbers at less than the speed of float32.
+inline bool multiplies_bfloat16() { return std::string_view(instruction_set()).ends_with("_bf16"); }
 
 }  // namespace GFLOW_ISA
 }  // namespace gflow::kernels

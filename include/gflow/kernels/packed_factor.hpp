@@ -2,7 +2,6 @@
 #include <gflow/core/matmul_precision.hpp>
 #include <gflow/core/parallel.hpp>
 #include <gflow/core/scratch.hpp>
-#include <gflow/kernels/bfloat16_pair.hpp>
 #include <gflow/kernels/factor.hpp>
 #include <gflow/kernels/micro_kernels.hpp>
 
@@ -15,22 +14,6 @@ inline namespace GFLOW_ISA {
 namespace detail {
 
 constexpr Index round_up(Index n, Index step) { return (n + step - 1) / step * step; }
-
-/// A block of a factor, rounded to pairs of bfloat16.
-class PairBlock {
-public:
-    PairBlock(Matrix<const float> block, bool depth_is_rows)
-        : rows_(depth_is_rows ? (block.rows() + 1) / 2 : block.rows()),
-          cols_(depth_is_rows ? block.cols() : (block.cols() + 1) / 2),
-          memory_(rows_ * cols_) {
-        round_to_pairs(block, depth_is_rows, memory_.rows(rows_, cols_));
-    }
-    Matrix<const Bfloat16Pair> matrix() const { return memory_.rows(rows_, cols_); }
-
-private:
-    Index rows_, cols_;
-    Scratch<Bfloat16Pair> memory_;
-};
 
 }  // namespace detail
 
@@ -83,6 +66,8 @@ public:
     Index cols() const { return cols_; }
     /// Whether it holds pairs of bfloat16.
     bool pairs() const { return pairs_; }
+    /// What stands for so many terms of the depth: as many numbers, or half as many pairs.
+    Index operands(Index depth) const { return pairs_ ? (depth + 1) / 2 : depth; }
     bool in_place() const { return rows_ != nullptr; }
     /// The panel of columns col … col + panel_cols() − 1 in the block of the depth that starts at k.
     /// Operand: T, or Bfloat16Pair if pairs().
@@ -120,23 +105,19 @@ private:
             b.row_range(k, std::min(k + depth_block, depth_)).col_range(col, std::min(col + piece_cols(), cols_));
         if constexpr (std::is_same_v<T, float>) {
             if (pairs_) {
-                const detail::PairBlock rounded(part.stored, !part.transposed);
-                pack_panels<Bfloat16Pair>(rounded.matrix(), !part.transposed,
-                                          reinterpret_cast<Bfloat16Pair*>(place(k, col)), panel_step(k));
+                pack_panels<Bfloat16Pair>(part, reinterpret_cast<Bfloat16Pair*>(place(k, col)), panel_step(k));
                 return;
             }
         }
-        pack_panels<T>(part.stored, !part.transposed, place(k, col), panel_step(k));
+        pack_panels<T>(part, place(k, col), panel_step(k));
     }
     template <class Operand>
-    static void pack_panels(Matrix<const Operand> stored, bool crossed, Operand* out, Index panel) {
+    static void pack_panels(Factor<T> part, Operand* out, Index panel) {
         const MicroKernel<T, Operand>& kernel = micro_kernel<T, Operand>();
-        (side == Side::left ? kernel.pack_left : kernel.pack_right)(stored, crossed, out, panel);
+        (side == Side::left ? kernel.pack_left : kernel.pack_right)(part.stored, !part.transposed, out, panel);
     }
     static Index panels(Index cols) { return (cols + panel_cols() - 1) / panel_cols(); }
     static Index blocks(Index depth) { return (depth + depth_block - 1) / depth_block; }
-    /// What stands for so many terms of the depth: as many numbers, or half as many pairs.
-    Index operands(Index depth) const { return pairs_ ? (depth + 1) / 2 : depth; }
     T* place(Index k, Index col) const {
         return memory_.data() + panels(cols_) * (operands(k) * panel_cols() + blocks(k) * gap) +
                col / panel_cols() * panel_step(k);

@@ -35,14 +35,14 @@ void multiply_block(Index depth, Matrix<const Operand> left_rows, const Operand*
 
 /// The same for a block of A in memory, packed where it has to be.  room: for the packed block.
 template <class T, class Operand>
-void multiply_block(Matrix<const Operand> a, bool transposed, Operand* room, const PackedFactor<T>& b, Index k,
-                    Index col, Matrix<T> c, bool add) {
+void multiply_block(Factor<T> a, Operand* room, const PackedFactor<T>& b, Index k, Index col, Matrix<T> c, bool add) {
     const MicroKernel<T, Operand>& kernel = micro_kernel<T, Operand>();
-    const Index depth = transposed ? a.rows() : a.cols();
-    if (kernel.reads_rows_in_place && !transposed)
-        return multiply_block<T, Operand>(depth, a, nullptr, b, k, col, c, add);
-    kernel.pack_left(a, transposed, room, left_panel_size<T, Operand>(depth));
-    multiply_block<T, Operand>(depth, a, room, b, k, col, c, add);
+    const Index depth = b.operands(a.cols());
+    if constexpr (std::is_same_v<T, Operand>)
+        if (kernel.reads_rows_in_place && !a.transposed)
+            return multiply_block<T, T>(depth, a.stored, nullptr, b, k, col, c, add);
+    kernel.pack_left(a.stored, a.transposed, room, left_panel_size<T, Operand>(depth));
+    multiply_block<T, Operand>(depth, {nullptr, 0, 0}, room, b, k, col, c, add);
 }
 
 }  // namespace detail
@@ -63,14 +63,12 @@ void multiply_packed(Factor<T> a, const PackedFactor<T>& b, Index col, Matrix<T>
             const bool add = onto == Onto::add || k > 0;
             if constexpr (std::is_same_v<T, float>) {
                 if (b.pairs()) {
-                    const detail::PairBlock rounded(block.stored, block.transposed);
-                    detail::multiply_block<T, Bfloat16Pair>(rounded.matrix(), block.transposed,
-                                                            reinterpret_cast<Bfloat16Pair*>(room.data()), b, k, col,
-                                                            rows, add);
+                    auto* pairs = reinterpret_cast<Bfloat16Pair*>(room.data());
+                    detail::multiply_block<T, Bfloat16Pair>(block, pairs, b, k, col, rows, add);
                     continue;
                 }
             }
-            detail::multiply_block<T, T>(block.stored, block.transposed, room.data(), b, k, col, rows, add);
+            detail::multiply_block<T, T>(block, room.data(), b, k, col, rows, add);
         }
 }
 
@@ -91,7 +89,7 @@ void multiply_packed(const PackedLeft<T>& a, Index row, const PackedFactor<T>& b
         const Index depth = std::min(a.depth_block, a.depth() - begin);
         if constexpr (std::is_same_v<T, float>) {
             if (a.pairs()) {
-                add_block(begin, (depth + 1) / 2, a.template panel<Bfloat16Pair>(begin, row));
+                add_block(begin, a.operands(depth), a.template panel<Bfloat16Pair>(begin, row));
                 continue;
             }
         }
