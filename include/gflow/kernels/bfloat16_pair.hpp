@@ -21,7 +21,7 @@ inline Bfloat16Pair pair_of(float first, float second) { return rounded_half(fir
 
 /// Asks for numbers that are soon rounded: their lines lie on pages of their own, across which the processor does not
 /// look ahead.
-inline void ask_for(const float* numbers, Index size) {
+[[gnu::always_inline]] inline void ask_for(const float* numbers, Index size) {
     constexpr Index line_of_cache = 16;
     for (Index j = 0; j < size; j += line_of_cache) __builtin_prefetch(numbers + j);
 }

@@ -16,54 +16,67 @@ namespace detail {
 /// pointers: 3 % slower than from a packed panel, but there is no packing (a fifth of a product with 256 columns).
 inline constexpr bool reads_rows_in_place = micro_rows <= 8;
 
-/// The micro-tile of the rows of A from `row` on and the columns of one panel of B.
+/// What a block asks the memory for while a micro-tile is summed up, a little every few terms: asked for at once it
+/// would fill the processor's buffers for misses, and the product would wait. (Always inlined: g++ leaves out calls of
+/// functions that do nothing but ask.)
 template <class T, class Operand>
-MicroTile<T> multiply_tile(const BlockProduct<T, Operand>& block, Index row, const Operand* panel) {
+class AskAhead {
+public:
+    explicit AskAhead(const BlockProduct<T, Operand>& block)
+        : step_(block.right_step), share_(share_of_next_panel(block)) {}
+
+    /// Row n of the tile, which is written in the end: worth 10 % of the logits, whose tiles come from memory. And the
+    /// rows of the next panel of a B that stays where it lies, shared out among the tiles of the present one: they are
+    /// too far apart for the processor to look ahead. Worth 2 to 5 % of the product of gradient and weight in the head.
+    [[gnu::always_inline]] void ask(Matrix<T> c, const Operand* panel, Index tile, Index n) const {
+        if (n < c.rows()) ask_for<1>(c[n].data());
+        if (n < share_) ask_for<0>(panel + MicroTile<T>::cols + (tile * share_ + n) * step_);
+    }
+
+private:
+    static Index share_of_next_panel(const BlockProduct<T, Operand>& block) {
+        const Index tiles = (block.c.rows() + micro_rows - 1) / micro_rows;
+        return block.right_in_place ? (block.depth + tiles - 1) / tiles : 0;
+    }
+    template <int to_write, class Number>
+    [[gnu::always_inline]] static void ask_for(const Number* row) {
+        constexpr Index line = 64 / static_cast<Index>(sizeof(Number));
+        for (Index j = 0; j < MicroTile<Number>::cols; j += line) __builtin_prefetch(row + j, to_write, 3 - !to_write);
+    }
+    Index step_, share_;
+};
+
+/// The micro-tile of the rows of A from `row` on and the columns of one panel of B.
+template <class T, class Operand, class Ask>
+MicroTile<T> multiply_tile(const BlockProduct<T, Operand>& block, Index row, const Operand* panel, Ask ask) {
     MicroTile<T> tile;
     MicroRows<Operand> rows;
     if (block.left_panels == nullptr) {
         // Rows below the last one repeat it: what they give is not stored.
         for (Index i = 0; i < micro_rows; ++i)
             rows.line[i] = block.left_rows[std::min(row + i, block.left_rows.rows() - 1)].data();
-        tile.template multiply<false>(block.depth, rows, panel, block.right_step);
+        tile.template multiply<false>(block.depth, rows, panel, block.right_step, ask);
     } else {
         rows.line[0] = block.left_panels + row / micro_rows * (block.depth * micro_rows + panel_gap<Operand>);
-        tile.template multiply<true>(block.depth, rows, panel, block.right_step);
+        tile.template multiply<true>(block.depth, rows, panel, block.right_step, ask);
     }
     return tile;
 }
 
-/// Asks for the next panel of a B that stays where it lies, a share with each micro-tile of the present panel: its rows
-/// are too far apart for the processor to look ahead. Worth 2 to 5 % of the product of gradient and weight in the head.
-class NextPanel {
-public:
-    NextPanel(Index depth, Index tiles) : share_((depth + tiles - 1) / tiles) {}
-    template <class T>
-    void ask(const T* panel, Index step, Index tile) const {
-        const T* row = panel + tile * share_ * step;
-        for (Index n = 0; n < share_; ++n, row += step) __builtin_prefetch(row, 0, 2);
-    }
-
-private:
-    Index share_;
-};
-
-/// The product of a block, tile by tile. Flattened, as pack_operands: a unit that is compiled for one
-/// instruction set must not leave functions behind that units compiled for another would use.
+/// The product of a block, tile by tile. Flattened, as pack_operands: a unit that is compiled for one instruction set
+/// must not leave functions behind that units compiled for another would use.
 template <class T, class Operand>
 [[gnu::flatten]] void multiply_block(const BlockProduct<T, Operand>& block) {
     constexpr Index width = MicroTile<T>::cols;
     const Matrix<T> c = block.c;
-    const NextPanel next(block.depth, (c.rows() + micro_rows - 1) / micro_rows);
+    const AskAhead<T, Operand> ahead(block);
     const Operand* panel = block.right;
     for (Index j = 0; j < c.cols(); j += width, panel += block.right_panel) {
         for (Index i = 0; i < c.rows(); i += micro_rows) {
             const Matrix<T> tile =
                 c.row_range(i, std::min(i + micro_rows, c.rows())).col_range(j, std::min(j + width, c.cols()));
-            // C is asked for while the sum is made: worth 3 to 5 % where it comes from memory.
-            for (Index q = 0; q < tile.rows(); ++q) __builtin_prefetch(tile[q].data(), 1);
-            if (block.right_in_place) next.ask(panel + width, block.right_step, i / micro_rows);
-            multiply_tile(block, i, panel).store(tile, block.add);
+            const auto ask = [&](Index n) __attribute__((always_inline)) { ahead.ask(tile, panel, i / micro_rows, n); };
+            multiply_tile(block, i, panel, ask).store(tile, block.add);
         }
     }
 }

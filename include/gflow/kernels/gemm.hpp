@@ -86,6 +86,12 @@ void thin_gemm(Factor<T> a, Factor<T> b, Matrix<T> c, Onto onto, Finish&& finish
     });
 }
 
+/// Whether a left factor has to be packed for a product with b.
+template <class T>
+bool has_to_be_packed(Factor<T> a, const PackedFactor<T>& b) {
+    return a.transposed || b.pairs() || !micro_kernel<T>().reads_rows_in_place;
+}
+
 /// gemm for an A that has to be packed and whose tiles stand side by side: packed once for all of them, a block of the
 /// depth at a time.
 template <class T, class Finish>
@@ -113,7 +119,7 @@ void gemm_both_packed(const GemmPlan& plan, Factor<T> a, const PackedFactor<T>& 
 template <class T, class Finish>
 void gemm(Factor<T> a, const PackedFactor<T>& b, Matrix<T> c, Onto onto, Finish&& finish) {
     const detail::GemmPlan plan = detail::plan_gemm<T>(c.rows(), c.cols(), a.cols());
-    if ((a.transposed || b.pairs()) && plan.across(c.cols()) > 1)
+    if (detail::has_to_be_packed(a, b) && plan.across(c.cols()) > 1)
         return detail::gemm_both_packed(plan, a, b, c, onto, finish);
     detail::for_each_tile(plan, c, [&](Index row, Index row_end, Index col, Index col_end) {
         const Matrix<T> tile = c.row_range(row, row_end).col_range(col, col_end);

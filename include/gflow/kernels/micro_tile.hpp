@@ -40,26 +40,18 @@ struct MicroTile {
     Lanes sum[micro_rows][2];
 
     /// sum = Σ_k a(·, k) ⊗ b(k, ·).  b: [depth, cols], `step` elements from row to row. Operands are T, or pairs of
-    /// bfloat16, whose two products count as one.
-    template <bool packed, class Operand>
-    void multiply(Index depth, const MicroRows<Operand>& a, const Operand* b, Index step) {
+    /// bfloat16, whose two products count as one. Calls ask(0), ask(1) … on the way, every eight terms.
+    template <bool packed, class Operand, class Ask>
+    void multiply(Index depth, const MicroRows<Operand>& a, const Operand* b, Index step, Ask ask) {
 #pragma GCC unroll 16
         for (Index i = 0; i < micro_rows; ++i) sum[i][0] = sum[i][1] = Lanes{};
-#pragma GCC unroll 4
-        for (Index k = 0; k < depth; ++k, b += step) {
-            const auto* right = reinterpret_cast<const typename MicroTile<Operand>::LanesAnywhere*>(b);
-            const typename MicroTile<Operand>::Lanes b0 = right[0], b1 = right[1];
-#pragma GCC unroll 16
-            for (Index i = 0; i < micro_rows; ++i) {
-                if constexpr (std::is_same_v<Operand, T>) {
-                    sum[i][0] += a.template at<packed>(i, k) * b0;
-                    sum[i][1] += a.template at<packed>(i, k) * b1;
-                } else {
-                    sum[i][0] = add_dot(sum[i][0], a.template at<packed>(i, k), b0);
-                    sum[i][1] = add_dot(sum[i][1], a.template at<packed>(i, k), b1);
-                }
-            }
+        Index k = 0;
+        for (; k + 8 <= depth; k += 8, b += 8 * step) {
+            ask(k / 8);
+#pragma GCC unroll 2
+            for (Index term = 0; term < 8; ++term) add_term<packed>(a, k + term, b + term * step);
         }
+        for (; k < depth; ++k, b += step) add_term<packed>(a, k, b);
     }
     /// Writes or adds the part of the tile that lies inside c.
     void store(Matrix<T> c, bool add) const {
@@ -71,6 +63,22 @@ struct MicroTile {
     }
 
 private:
+    /// sum += a(·, k) ⊗ b.
+    template <bool packed, class Operand>
+    [[gnu::always_inline]] void add_term(const MicroRows<Operand>& a, Index k, const Operand* b) {
+        const auto* right = reinterpret_cast<const typename MicroTile<Operand>::LanesAnywhere*>(b);
+        const typename MicroTile<Operand>::Lanes b0 = right[0], b1 = right[1];
+#pragma GCC unroll 16
+        for (Index i = 0; i < micro_rows; ++i) {
+            if constexpr (std::is_same_v<Operand, T>) {
+                sum[i][0] += a.template at<packed>(i, k) * b0;
+                sum[i][1] += a.template at<packed>(i, k) * b1;
+            } else {
+                sum[i][0] = add_dot(sum[i][0], a.template at<packed>(i, k), b0);
+                sum[i][1] = add_dot(sum[i][1], a.template at<packed>(i, k), b1);
+            }
+        }
+    }
     void store_whole(Matrix<T> c, bool add) const {
 #pragma GCC unroll 16
         for (Index i = 0; i < micro_rows; ++i) {

@@ -35,7 +35,7 @@ void pack_rows(Matrix<const T> lines, T* out) {
     using Tile = MicroTile<T>;
     constexpr Index lanes = Tile::lanes;
     const Index count = lines.rows(), depth = lines.cols(), whole = depth / lanes * lanes;
-    const auto pack_square = [&]<Index kept>(std::integral_constant<Index, kept>, Index first, Index k) {
+    const auto pack_square = [&](Index first, Index k) {
         typename Tile::Lanes square[lanes];
 #pragma GCC unroll 16
         for (Index i = 0; i < lanes; ++i) {
@@ -45,14 +45,15 @@ void pack_rows(Matrix<const T> lines, T* out) {
         }
         transpose_lanes<lanes>(square);
 #pragma GCC unroll 16
-        for (Index i = 0; i < lanes; ++i) std::memcpy(out + (k + i) * Width + first, &square[i], kept * sizeof(T));
+        for (Index i = 0; i < lanes; ++i)
+            *reinterpret_cast<typename Tile::LanesAnywhere*>(out + (k + i) * Width + first) = square[i];
     };
-    constexpr Index full = Width / lanes * lanes, rest = Width - full;
-    for (Index k = 0; k < whole; k += lanes) {
-        for (Index first = 0; first < full; first += lanes)
-            pack_square(std::integral_constant<Index, lanes>{}, first, k);
-        if constexpr (rest > 0) pack_square(std::integral_constant<Index, rest>{}, full, k);
-    }
+    // Where Width is no multiple of the lanes the last vectors are stored whole: what they write of the next row is
+    // written over, and that of the last row lies in the gap.
+    constexpr Index last = (Width - 1) / lanes * lanes;
+    static_assert(last + lanes - Width <= panel_gap<T>);
+    for (Index k = 0; k < whole; k += lanes)
+        for (Index first = last; first >= 0; first -= lanes) pack_square(first, k);
     for (Index i = 0; i < count; ++i)
         for (Index k = whole; k < depth; ++k) out[k * Width + i] = lines[i][k];
 }
@@ -60,7 +61,7 @@ void pack_rows(Matrix<const T> lines, T* out) {
 /// Copies a block of a factor into panels of Width rows (of A) or columns (of B), the depth running slowest inside a
 /// panel, so that the micro-kernel reads both in one stream. What is missing in the last panel is zero.
 /// A line is a row of A or a column of B: line(i, k) = stored[i][k], or stored[k][i] where `crossed`.
-/// panel: elements from the start of one panel to that of the next.
+/// panel: elements from the start of one panel to that of the next; at least panel_gap more than a panel has.
 template <Index Width, class T>
 void pack_panels(Matrix<const T> stored, bool crossed, T* out, Index panel) {
     const Index lines = crossed ? stored.cols() : stored.rows(), depth = crossed ? stored.rows() : stored.cols();
