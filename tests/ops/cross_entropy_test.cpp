@@ -1,5 +1,6 @@
 #include <gflow/core/scratch.hpp>
 #include <gflow/ops/cross_entropy.hpp>
+#include <gflow/ops/softmax.hpp>
 
 #include <cmath>
 
@@ -70,6 +71,12 @@ TEST_CASE("cross_entropy") {
         CHECK(loss == 0);
         CHECK(gradient == std::vector<double>(6, 0.0));
         CHECK(run(zeros({0, 3}), targets_of({}, {0})).loss == 0);
+    }
+    SECTION("large logits leave the loss its digits") {
+        const auto [loss, gradient] = run(full({1, 3}, 1e6), targets_of({1}, {1}));
+        CHECK(loss == Approx(std::log(3)).epsilon(1e-6));
+        CHECK(gradient[0] == Approx(1.0 / 3).epsilon(1e-6));
+        CHECK(log_softmax(full({1, 3}, -1e6)).to_vector<float>()[0] == Approx(-std::log(3)).epsilon(1e-6));
     }
     SECTION("NaN in a row that counts makes the loss NaN, and the gradient of that row alone") {
         Tensor logits = zeros({2, 20});

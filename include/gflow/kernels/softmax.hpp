@@ -63,27 +63,33 @@ void softmax_backward(Matrix<const T> y, Matrix<const T> dy, Matrix<T> dx, bool 
     });
 }
 
-/// log Σ exp(x).  x: [n], n ≥ 1. −inf if x is −inf throughout.
+/// log Σ exp(x) = peak + log_sum, in two parts: beside a large peak their sum would lose the digits of log_sum.
 template <class T>
-T log_sum_exp(Vector<const T> x) {
+struct LogSumExp {
+    T peak, log_sum;
+};
+
+/// log Σ exp(x).  x: [n], n ≥ 1. The peak is −inf if x is −inf throughout.
+template <class T>
+LogSumExp<T> log_sum_exp(Vector<const T> x) {
     constexpr Index piece = 1024;
     const T peak = max_of(x);
-    if (peak == -infinity<T>) return peak;
+    if (peak == -infinity<T>) return {peak, 0};
     T sum = 0;
     for (Index begin = 0; begin < x.size(); begin += piece)
         sum += exponential(array(x.data() + begin, std::min(piece, x.size() - begin)) - peak).sum();
-    return peak + std::log(sum);
+    return {peak, std::log(sum)};
 }
 
 /// y = x − log Σ exp(x) over each row.  x, y: [rows, n]. A row that is −inf throughout stays so.
 template <class T>
 void log_softmax(Matrix<const T> x, Matrix<T> y) {
     parallel_rows(x.rows(), 4 * x.cols(), [&](Index row) {
-        const T total = log_sum_exp(x[row]);
-        if (total == -infinity<T>)
+        const LogSumExp<T> total = log_sum_exp(x[row]);
+        if (total.peak == -infinity<T>)
             array(y[row]) = array(x[row]);
         else
-            array(y[row]) = array(x[row]) - total;
+            array(y[row]) = (array(x[row]) - total.peak) - total.log_sum;
     });
 }
 

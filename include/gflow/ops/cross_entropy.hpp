@@ -24,12 +24,12 @@ inline Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEn
             "targets must have the shape of logits without its last axis", {{"logits", logits}, {"targets", targets}});
     const Index ignore = options.ignore_index;
     const Index counted = detail::check_targets("cross_entropy", targets, logits.size(-1), ignore);
-    Tensor lse = empty(expected, logits.dtype());
+    Tensor lse = empty({targets.numel(), 2}, logits.dtype());
     Tensor y = empty({}, logits.dtype());
     visit_floating("cross_entropy", logits.dtype(), [&]<class T>(T) {
         visit_ids("cross_entropy", targets.dtype(), [&]<class Id>(Id) {
             Tensor losses = empty(expected, logits.dtype());
-            kernels::cross_entropy<T, Id>(read_rows<T>(logits), read<Id>(targets), ignore, write<T>(lse),
+            kernels::cross_entropy<T, Id>(read_rows<T>(logits), read<Id>(targets), ignore, write_rows<T>(lse),
                                           write<T>(losses));
             double sum = 0;
             for (const T loss : read<T>(losses)) sum += static_cast<double>(loss);
@@ -44,7 +44,7 @@ inline Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEn
                               visit_ids("cross_entropy", saved[1].dtype(), [&]<class Id>(Id) {
                                   const T scale = counted > 0 ? dy.item<T>() / static_cast<T>(counted) : T(0);
                                   kernels::cross_entropy_backward<T, Id>(read_rows<T>(saved[0]), read<Id>(saved[1]),
-                                                                         ignore, read<T>(saved[2]), scale,
+                                                                         ignore, read_rows<T>(saved[2]), scale,
                                                                          write_rows<T>(dlogits), accumulate);
                               });
                           });
