@@ -80,15 +80,15 @@ int main(int argc, char** argv) {
     app.footer(examples);
     add_options(app, arguments.choice);
     app.add_option("--max-length", arguments.choice.seq_len, "positions of the model, all of which are decoded")
-        ->check(CLI::PositiveNumber)
+        ->check(program::positive)
         ->capture_default_str();
     app.add_option("--window", arguments.window, "positions that are timed together")
-        ->check(CLI::PositiveNumber)
+        ->check(program::positive)
         ->capture_default_str();
     app.add_option("--threads", arguments.threads, "default: GFLOW_NUM_THREADS, else all cores")
         ->check(CLI::Range(1, 1024));
     app.add_option("--repeats", arguments.repeats, "texts to take the median of")
-        ->check(CLI::PositiveNumber)
+        ->check(program::positive)
         ->capture_default_str();
     return program::run(app, argc, argv, [&] { return run(arguments); });
 }

@@ -164,7 +164,7 @@ int main(int argc, char** argv) {
     app.add_option("--threads", arguments.threads, "default: GFLOW_NUM_THREADS, else all cores")
         ->check(CLI::Range(1, 1024));
     app.add_option("--rounds", arguments.rounds, "times that each contestant has its turn")
-        ->check(CLI::PositiveNumber)
+        ->check(program::positive)
         ->capture_default_str();
     return program::run(app, argc, argv, [&] { return run(arguments); });
 }

@@ -132,16 +132,16 @@ int main(int argc, char** argv) {
     app.add_option("--precision", arguments.precision, "fp32 or bf16")->capture_default_str();
     app.add_option("--lengths", arguments.lengths, "tokens per sequence, default: 64,128,...,65536")
         ->delimiter(',')
-        ->check(CLI::PositiveNumber);
+        ->check(program::positive);
     app.add_option("--tokens", arguments.tokens, "in all sequences together: the batch is tokens / length")
-        ->check(CLI::PositiveNumber)
+        ->check(program::positive)
         ->capture_default_str();
     app.add_option("--threads", arguments.threads, "default: GFLOW_NUM_THREADS, else all cores")
         ->check(CLI::Range(1, 1024));
     app.add_option("--repeats", arguments.repeats, "calls to take the median of")
-        ->check(CLI::PositiveNumber)
+        ->check(program::positive)
         ->capture_default_str();
     app.add_option("--budget", arguments.budget, "seconds for a length: fewer repeats, where they would take longer")
-        ->check(CLI::PositiveNumber);
+        ->check(program::positive);
     return program::run(app, argc, argv, [&] { return run(arguments); });
 }

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "../examples/support/program.hpp"
+
 namespace gflow::bench {
 
 struct ModelChoice {
@@ -24,7 +26,7 @@ inline void add_options(CLI::App& app, ModelChoice& choice) {
     app.add_option("--offsets", choice.offsets,
                    "of grassmann: all (every offset of the preset in each layer), or as 1,2,4 or 1,2;4 for the layers; "
                    "default: those of the preset");
-    app.add_option("--vocab-size", choice.vocab_size, "default: 30,522")->check(CLI::PositiveNumber);
+    app.add_option("--vocab-size", choice.vocab_size, "default: 30,522")->check(program::positive);
 }
 
 /// Texts in a step of the paper's recipe.

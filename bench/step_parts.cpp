@@ -314,9 +314,9 @@ int main(int argc, char** argv) {
     app.add_option("--threads", arguments.threads, "default: GFLOW_NUM_THREADS, else all cores")
         ->check(CLI::Range(1, 1024));
     app.add_option("--repeats", arguments.repeats, "calls of each part to take the median of")
-        ->check(CLI::PositiveNumber)
+        ->check(program::positive)
         ->capture_default_str();
-    app.add_option("--seq-len", arguments.choice.seq_len, "default: that of the preset")->check(CLI::PositiveNumber);
-    app.add_option("--batch", arguments.batch, "default: that of the preset")->check(CLI::PositiveNumber);
+    app.add_option("--seq-len", arguments.choice.seq_len, "default: that of the preset")->check(program::positive);
+    app.add_option("--batch", arguments.batch, "default: that of the preset")->check(program::positive);
     return program::run(app, argc, argv, [&] { return run(arguments); });
 }

@@ -81,8 +81,8 @@ int main(int argc, char** argv) {
     app.add_option("--checkpoint", arguments.checkpoint, "the --out folder of a training run")->required();
     app.add_option("--which", arguments.which, "best or last")->capture_default_str();
     app.add_option("--seq-len", arguments.seq_len, "tokens per chunk (default: the model's length)")
-        ->check(CLI::PositiveNumber);
-    app.add_option("--batch", arguments.batch, "chunks at once")->check(CLI::PositiveNumber)->capture_default_str();
+        ->check(program::positive);
+    app.add_option("--batch", arguments.batch, "chunks at once")->check(program::positive)->capture_default_str();
     app.add_option("--threads", arguments.threads, "default: GFLOW_NUM_THREADS, else all cores")
         ->check(CLI::Range(1, 1024));
     app.add_flag("--json", arguments.json, "print one JSON line");

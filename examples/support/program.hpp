@@ -10,6 +10,15 @@
 
 namespace program {
 
+/// For numbers that must be greater than 0. (CLI::PositiveNumber says so with the 309 digits of the largest one.)
+inline const CLI::Validator positive(
+    [](const std::string& text) {
+        double value = 0;
+        const bool good = CLI::detail::lexical_cast(text, value) && value > 0;
+        return good ? std::string() : "'" + text + "' is no number greater than 0";
+    },
+    "POSITIVE");
+
 /// Says what is wrong in one line.
 inline int complain(const std::string& name, std::string what, int status) {
     std::replace(what.begin(), what.end(), '\n', ' ');
