@@ -33,6 +33,15 @@ def causal_attention(q: Tensor, k: Tensor, v: Tensor, heads: int) -> Tensor:
     return (weights @ split[2]).transpose(1, 2).flatten(-2)
 
 
+def attention(qkv: Tensor, lengths: list[int], heads: int) -> Tensor:
+    """softmax(q kᵀ/√n) v for each head, within each of the sequences that lie end to end; qkv: [tokens, 3 d]."""
+    outs = []
+    for rows in qkv.split(lengths):
+        q, k, v = (x.unflatten(-1, (heads, -1)).transpose(0, 1) for x in rows.chunk(3, -1))
+        outs.append(F.scaled_dot_product_attention(q, k, v).transpose(0, 1).flatten(-2))
+    return torch.cat(outs)
+
+
 def plucker_mix(z: Tensor, w: Tensor, weights: Tensor, offsets: list[int], heads: int, normalize: str) -> Tensor:
     """Σ_Δ weights[…, Δ] · W p̂_Δ, pair by pair.
 
@@ -171,6 +180,11 @@ def op_cases(generator: torch.Generator) -> dict[str, tuple[Callable[..., Tensor
             {"inputs": ["x", "ids"], "axis": 1},
         ),
         "reshape": (lambda a: a.reshape(4, 6), [normal(*x)], {"shape": [4, 6]}),
+        "attention": (  # drawn apart, so that the cases above keep their numbers
+            lambda x: attention(x, [5, 1, 3], heads=2),
+            [rounded(torch.randn(9, 24, generator=torch.Generator().manual_seed(21), dtype=torch.float64))],
+            {"inputs": ["qkv"], "lengths": [5, 1, 3], "heads": 2},
+        ),
     }
 
 

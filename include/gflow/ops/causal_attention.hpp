@@ -1,14 +1,8 @@
 #pragma once
-#include <gflow/autograd/record.hpp>
-#include <gflow/core/tensor_view.hpp>
 #include <gflow/kernels/causal_attention.hpp>
+#include <gflow/ops/attention_options.hpp>
 
 namespace gflow {
-
-struct AttentionOptions {
-    Index heads = 1;
-    double dropout = 0;  ///< probability of dropping an attention weight; 0 takes no random numbers
-};
 
 /// Multi-head scaled dot-product attention in which position t sees positions 0 … t (Vaswani et al. 2017).
 /// @param qkv  [batch, length, 3·d]: queries, keys, values side by side, each split into heads of d / heads columns
@@ -17,12 +11,8 @@ struct AttentionOptions {
 inline Tensor causal_attention(const Tensor& qkv, AttentionOptions options = {}) {
     require(qkv.rank() == 3 && qkv.size(2) % 3 == 0, "causal_attention", "[batch, length, 3·d] is needed",
             {{"qkv", qkv}});
-    const Index width = qkv.size(2) / 3;
-    require(options.heads >= 1 && width % options.heads == 0, "causal_attention", "width must split evenly into heads",
-            {{"width", width}, {"heads", options.heads}});
-    require<usage_error>(options.dropout >= 0 && options.dropout < 1, "causal_attention", "dropout must be in [0, 1)",
-                         {{"dropout", options.dropout}});
-    kernels::AttentionShape shape{qkv.size(0), qkv.size(1), options.heads, width / options.heads, options.dropout, {}};
+    const Index width = qkv.size(2) / 3, head_size = detail::head_size("causal_attention", width, options);
+    kernels::AttentionShape shape{qkv.size(0), qkv.size(1), options.heads, head_size, options.dropout, {}};
     if (options.dropout > 0) shape.random = default_generator().next_call();
     Tensor out = empty({qkv.size(0), qkv.size(1), width}, qkv.dtype(), qkv.device());
     Tensor log_sum_exp = empty({qkv.size(0), options.heads, qkv.size(1)}, qkv.dtype(), qkv.device());
