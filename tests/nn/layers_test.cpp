@@ -40,6 +40,22 @@ TEST_CASE("Embedding") {
     for (const double std : {-1.0, not_a_number}) REQUIRE_THROWS_AS(nn::Embedding({.init_std = std}), usage_error);
 }
 
+TEST_CASE("NoInitialWeights: new layers draw nothing, in this thread and while it lives") {
+    const auto drawn = [] {
+        const std::uint64_t before = default_generator().state().calls;
+        nn::Linear({.in = 2, .out = 3});
+        nn::Embedding({.count = 2});
+        return default_generator().state().calls - before;
+    };
+    {
+        const nn::NoInitialWeights outer;
+        { const nn::NoInitialWeights inner; }
+        REQUIRE(drawn() == 0);
+        REQUIRE(nn::Linear({.in = 2, .out = 3}).bias.to_vector<float>() == std::vector<float>(3, 0));
+    }
+    REQUIRE(drawn() == 2);
+}
+
 TEST_CASE("LayerNorm") {
     nn::LayerNorm layer({.size = 4, .dtype = float64});
     expect_layer_grad(layer, randn({3, 4}, float64));

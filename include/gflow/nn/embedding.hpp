@@ -1,5 +1,5 @@
 #pragma once
-#include <gflow/core/random.hpp>
+#include <gflow/nn/initial_weights.hpp>
 #include <gflow/nn/module.hpp>
 #include <gflow/ops/embedding.hpp>
 
@@ -24,7 +24,7 @@ public:
                              {{"count", options.count}, {"size", options.size}});
         require<usage_error>(std::isfinite(options.init_std) && options.init_std >= 0, "Embedding",
                              "init_std must be finite and at least 0", {{"init_std", options.init_std}});
-        weight = randn({options.count, options.size}, options.dtype, options.init_std);
+        weight = initial_weights({options.count, options.size}, options.dtype, options.init_std);
         register_parameter("weight", weight);
     }
 

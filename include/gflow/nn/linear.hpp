@@ -1,5 +1,5 @@
 #pragma once
-#include <gflow/core/random.hpp>
+#include <gflow/nn/initial_weights.hpp>
 #include <gflow/nn/module.hpp>
 #include <gflow/ops/linear.hpp>
 
@@ -27,7 +27,7 @@ public:
                              "init_std must be finite and at least 0", {{"init_std", options.init_std}});
         const double std =
             options.init_std > 0 ? options.init_std : 1 / std::sqrt(3.0 * static_cast<double>(options.in));
-        weight = randn({options.out, options.in}, options.dtype, std);
+        weight = initial_weights({options.out, options.in}, options.dtype, std);
         register_parameter("weight", weight);
         if (!options.bias) return;
         bias = zeros({options.out}, options.dtype);
