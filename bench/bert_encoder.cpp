@@ -3,6 +3,7 @@
 #include <gflow/core/random.hpp>
 #include <gflow/train/bert_file.hpp>
 #include <gflow/train/peak_memory.hpp>
+#include <gflow/train/precision.hpp>
 #include <gflow/version.hpp>
 #include <iostream>
 #include <memory>
@@ -25,7 +26,7 @@ Each batch has texts of every length from --shortest to --length in turn, padded
 the weights are random: the time is the same.)";
 
 struct Arguments {
-    std::string model = "distilbert-base", folder;
+    std::string model = "distilbert-base", folder, precision = "fp32";
     Index batch = 32, shortest = 6, length = 48, repeats = 5;
     int threads = 0;
 };
@@ -56,6 +57,8 @@ int run(const Arguments& arguments) {
         throw usage_error("--shortest must not exceed --length; got " + std::to_string(arguments.shortest) + " and " +
                           std::to_string(arguments.length));
     if (arguments.threads > 0) set_num_threads(arguments.threads);
+    if (const std::string note = use_precision("--precision", arguments.precision); !note.empty())
+        std::cerr << note << std::endl;
     manual_seed(1);
     const auto encoder = make_encoder(arguments);
     const PackedBatch batch(mask_of_lengths(lengths_of(arguments), arguments.length));
@@ -68,6 +71,7 @@ int run(const Arguments& arguments) {
                                         {"version", version},
                                         {"model", arguments.folder.empty() ? arguments.model : arguments.folder},
                                         {"parameters", encoder->parameter_count()},
+                                        {"precision", arguments.precision},
                                         {"threads", num_threads()},
                                         {"batch", arguments.batch},
                                         {"length", arguments.length},
@@ -98,6 +102,7 @@ int main(int argc, char** argv) {
     app.add_option("--length", arguments.length, "tokens of the longest text")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    app.add_option("--precision", arguments.precision, "fp32 or bf16")->capture_default_str();
     app.add_option("--threads", arguments.threads, "default: GFLOW_NUM_THREADS, else all cores")
         ->check(CLI::Range(1, 1024));
     app.add_option("--repeats", arguments.repeats, "batches to take the median of")

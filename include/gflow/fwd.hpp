@@ -18,6 +18,8 @@ class LanguageModel;
 class TransformerLM;
 class GrassmannLM;
 class Decoder;
+class BertEncoder;
+class PackedBatch;
 class AdamW;
 
 namespace nn {
@@ -28,6 +30,7 @@ class LayerNorm;
 class Dropout;
 class FeedForward;
 class CausalSelfAttention;
+class SelfAttention;
 class GrassmannMixing;
 }  // namespace nn
 

@@ -36,5 +36,6 @@ assert abs(got["tokens_per_s"] * got["ms"] / 1e3 / got["tokens"] - 1) < 1e-9
 expect 1 "one of the positions" "$bin/bert_encoder" --load "$work/tiny" --length 9
 expect 1 "config.json" "$bin/bert_encoder" --load "$work/none"
 expect 2 "--model must be" "$bin/bert_encoder" --model roberta
+expect 2 "--precision must be" "$bin/bert_encoder" --load "$work/tiny" --length 8 --precision half
 expect 2 "must not exceed" "$bin/bert_encoder" --shortest 9 --length 8
 finish

@@ -10,7 +10,7 @@ struct AttentionOptions {
 
 namespace detail {
 
-/// @return the width of one head of a width-`width` tensor
+/// The columns of one head, where all of them have `width`.
 /// @throws shape_error if width does not split into heads;  usage_error for a bad dropout
 inline Index head_size(const char* op, Index width, const AttentionOptions& options) {
     require(options.heads >= 1 && width % options.heads == 0, op, "width must split evenly into heads",
