@@ -11,7 +11,8 @@
 #endif
 
 // Linux lends the tile registers of AMX on request (kernels/amx_permission.hpp); elsewhere they are left alone.
-#if defined(__AMX_TILE__) && defined(__AMX_BF16__) && defined(__AVX512BF16__) && defined(__linux__)
+// clang++ before 15 spells the flags without the second underscore.
+#if (defined(__AMX_BF16__) || defined(__AMXBF16__)) && defined(__AVX512BF16__) && defined(__linux__)
 #define GFLOW_HAS_AMX
 #endif
 
